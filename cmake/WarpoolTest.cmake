@@ -45,7 +45,7 @@ function(warpool_test)
     message(FATAL_ERROR "warpool_test(${arg_NAME}): unknown arguments: ${arg_UNPARSED_ARGUMENTS}")
   endif()
   add_executable(${arg_NAME} ${arg_SOURCES})
-  set_target_properties(${arg_NAME} PROPERTIES RUNTIME_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}/tests")
+  set_target_properties(${arg_NAME} PROPERTIES RUNTIME_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}/tests" WARPOOL_IS_TEST ON)
   target_link_libraries(${arg_NAME} PRIVATE
     warpool_includes warpool_warnings ${arg_LINK} GTest::gtest GTest::gtest_main rapidcheck Threads::Threads)
   if(arg_SERIAL)

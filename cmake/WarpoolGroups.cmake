@@ -1,0 +1,36 @@
+# SPDX-License-Identifier: Apache-2.0
+# Targets that stand for many: `programs` (what is installed) and `bench_targets`, so that the demo builds no test.
+
+# Appends to `out` the targets of a folder and of the folders below it that `all` builds and that are no tests.
+function(warpool_collect_targets folder out)
+  set(found ${${out}})
+  get_property(targets DIRECTORY "${folder}" PROPERTY BUILDSYSTEM_TARGETS)
+  foreach(target IN LISTS targets)
+    get_target_property(type ${target} TYPE)
+    get_target_property(excluded ${target} EXCLUDE_FROM_ALL)
+    get_target_property(is_test ${target} WARPOOL_IS_TEST)
+    if(NOT excluded AND NOT is_test AND NOT type STREQUAL "INTERFACE_LIBRARY")
+      list(APPEND found ${target})
+    endif()
+  endforeach()
+  get_property(below DIRECTORY "${folder}" PROPERTY SUBDIRECTORIES)
+  foreach(subfolder IN LISTS below)
+    warpool_collect_targets("${subfolder}" found)
+  endforeach()
+  set(${out} ${found} PARENT_SCOPE)
+endfunction()
+
+# A target `name` that builds everything in the folders given.
+function(warpool_group name)
+  set(targets "")
+  get_property(known DIRECTORY "${CMAKE_SOURCE_DIR}" PROPERTY SUBDIRECTORIES)
+  foreach(folder IN LISTS ARGN)
+    if("${CMAKE_SOURCE_DIR}/${folder}" IN_LIST known)
+      warpool_collect_targets("${CMAKE_SOURCE_DIR}/${folder}" targets)
+    endif()
+  endforeach()
+  add_custom_target(${name})
+  if(targets)
+    add_dependencies(${name} ${targets})
+  endif()
+endfunction()
