@@ -55,15 +55,20 @@ typedef enum warpool_status {
   WARPOOL_PERMISSION_DENIED = 3, /**< it exists, but is not yours to read or change */
   WARPOOL_TIMED_OUT = 4,         /**< the wait ended; the message says who was waited for */
   WARPOOL_INTERRUPTED = 5,       /**< the wait was interrupted (Ctrl-C, warpool_interrupt) */
-  WARPOOL_OUT_OF_MEMORY = 6,     /**< over a memory budget, or the system has no memory; the message names holders */
-  WARPOOL_LIMIT_REACHED = 7,     /**< a cap other than memory: names, connections, file descriptors, message size */
-  WARPOOL_NO_BROKER = 8,         /**< no broker runs and none could be started, or it was lost */
-  WARPOOL_VERSION_MISMATCH = 9,  /**< broker and library cannot talk to each other; the message says which to update */
-  WARPOOL_PROTOCOL_ERROR = 10,   /**< the other side broke the protocol */
-  WARPOOL_IO_ERROR = 11,         /**< a file could not be read or written */
-  WARPOOL_UNSUPPORTED = 12,      /**< not possible on this system, in this build or for this kind of array */
-  WARPOOL_LOST = 13,             /**< the array or draft no longer exists (broker and keeper died, or it was filled by a parent process) */
-  WARPOOL_CONFLICT = 14          /**< the state does not allow it (already published, being replaced) */
+  WARPOOL_OUT_OF_MEMORY =
+      6, /**< over a memory budget, or the system has no memory; the message names holders */
+  WARPOOL_LIMIT_REACHED =
+      7, /**< a cap other than memory: names, connections, file descriptors, message size */
+  WARPOOL_NO_BROKER = 8, /**< no broker runs and none could be started, or it was lost */
+  WARPOOL_VERSION_MISMATCH =
+      9, /**< broker and library cannot talk to each other; the message says which to update */
+  WARPOOL_PROTOCOL_ERROR = 10, /**< the other side broke the protocol */
+  WARPOOL_IO_ERROR = 11,       /**< a file could not be read or written */
+  WARPOOL_UNSUPPORTED =
+      12, /**< not possible on this system, in this build or for this kind of array */
+  WARPOOL_LOST =
+      13, /**< the array or draft no longer exists (broker and keeper died, or it was filled by a parent process) */
+  WARPOOL_CONFLICT = 14 /**< the state does not allow it (already published, being replaced) */
 } warpool_status;
 
 typedef struct warpool_error {
@@ -129,10 +134,12 @@ typedef struct warpool_part {
   uint32_t dtype;   /**< a ::warpool_dtype */
   uint32_t ndim;    /**< 0..WARPOOL_MAX_NDIM */
   uint32_t reserved;
-  int64_t shape[WARPOOL_MAX_NDIM];   /**< extents, each >= 0 */
-  int64_t strides[WARPOOL_MAX_NDIM]; /**< bytes from one index to the next along each dimension; published ones are >= 0 */
-  uint64_t offset;                   /**< bytes from the start of the item to the element with all indices 0 */
-  const void* data; /**< put: address of the element with all indices 0; get: address in this process; create: ignored */
+  int64_t shape[WARPOOL_MAX_NDIM]; /**< extents, each >= 0 */
+  int64_t strides
+      [WARPOOL_MAX_NDIM]; /**< bytes from one index to the next along each dimension; published ones are >= 0 */
+  uint64_t offset; /**< bytes from the start of the item to the element with all indices 0 */
+  const void*
+      data; /**< put: address of the element with all indices 0; get: address in this process; create: ignored */
 } warpool_part;
 
 /** Memory order for warpool_part_init. */
@@ -142,8 +149,9 @@ typedef enum warpool_order {
 } warpool_order;
 
 /** Fills `part` as a plain array (path "", offset 0, data NULL) with compact strides in the given order. */
-WARPOOL_API warpool_status warpool_part_init(warpool_part* part, uint32_t dtype, uint32_t ndim, const int64_t* shape,
-                                             uint32_t order, warpool_error* error);
+WARPOOL_API warpool_status warpool_part_init(warpool_part* part, uint32_t dtype, uint32_t ndim,
+                                             const int64_t* shape, uint32_t order,
+                                             warpool_error* error);
 
 /* ---------------------------------------------------------------------------------------------------- connection */
 
@@ -160,29 +168,36 @@ typedef struct warpool_wait {
   int (*interrupted)(void* context);
   void* context;
 } warpool_wait;
-#define WARPOOL_WAIT_INIT {sizeof(warpool_wait), 0, -1, 0, 0}
+#define WARPOOL_WAIT_INIT \
+  { sizeof(warpool_wait), 0, -1, 0, 0 }
 
 enum {
-  WARPOOL_CONNECT_NO_START = 1u,   /**< do not start a private broker when none runs */
-  WARPOOL_CONNECT_NO_RESTORE = 2u, /**< do not reconnect when the broker is lost: fail with WARPOOL_NO_BROKER */
-  WARPOOL_CONNECT_ADMIN = 4u       /**< use admin.sock beside the socket (its owner only) */
+  WARPOOL_CONNECT_NO_START = 1u, /**< do not start a private broker when none runs */
+  WARPOOL_CONNECT_NO_RESTORE =
+      2u, /**< do not reconnect when the broker is lost: fail with WARPOOL_NO_BROKER */
+  WARPOOL_CONNECT_ADMIN = 4u /**< use admin.sock beside the socket (its owner only) */
 };
 
 typedef struct warpool_connect_options {
   uint32_t struct_size;
   uint32_t flags;
-  const char* socket_path; /**< NULL: WARPOOL_SOCKET, the system socket, the private one of this user */
-  const char* language;    /**< "c", "python", "octave", "matlab", ...; NULL: "c" */
-  const char* label;       /**< free text shown to people; NULL: WARPOOL_LABEL or "" */
-  int64_t reconnect_ms;    /**< how long a call tries to reach a lost broker before WARPOOL_NO_BROKER; 0: the default of 10 s */
-  int (*interrupted)(void* context); /**< asked while a call waits for the broker itself (start, reconnect); may be NULL */
+  const char*
+      socket_path; /**< NULL: WARPOOL_SOCKET, the system socket, the private one of this user */
+  const char* language; /**< "c", "python", "octave", "matlab", ...; NULL: "c" */
+  const char* label;    /**< free text shown to people; NULL: WARPOOL_LABEL or "" */
+  int64_t
+      reconnect_ms; /**< how long a call tries to reach a lost broker before WARPOOL_NO_BROKER; 0: the default of 10 s */
+  int (*interrupted)(
+      void*
+          context); /**< asked while a call waits for the broker itself (start, reconnect); may be NULL */
   void* context;
 } warpool_connect_options;
-#define WARPOOL_CONNECT_OPTIONS_INIT {sizeof(warpool_connect_options), 0, 0, 0, 0, 0, 0, 0}
+#define WARPOOL_CONNECT_OPTIONS_INIT \
+  { sizeof(warpool_connect_options), 0, 0, 0, 0, 0, 0, 0 }
 
 /** Connects, starting a private broker when none runs. `options` may be NULL. Free with warpool_close. */
-WARPOOL_API warpool_status warpool_connect(const warpool_connect_options* options, warpool_connection** out,
-                                           warpool_error* error);
+WARPOOL_API warpool_status warpool_connect(const warpool_connect_options* options,
+                                           warpool_connection** out, warpool_error* error);
 /** Ends the session. Drafts must have been published or discarded; arrays stay valid until released. NULL is allowed. */
 WARPOOL_API void warpool_close(warpool_connection* connection);
 /** Wakes every wait on this connection with WARPOOL_INTERRUPTED. Async-signal-safe. */
@@ -193,31 +208,33 @@ WARPOOL_API warpool_status warpool_ping(warpool_connection* connection, warpool_
 /** Facts about the broker and this session. Strings belong to the connection and live until warpool_close. */
 typedef struct warpool_broker_info {
   uint32_t struct_size;
-  uint32_t protocol;          /**< negotiated protocol version */
-  uint64_t epoch;             /**< changes when broker and keeper were lost together */
-  uint64_t session;           /**< id of this session */
-  int32_t broker_pid;         /**< as the broker sees itself (its PID namespace) */
-  int32_t keeper_pid;         /**< 0: none */
-  uint64_t restarts;          /**< times the keeper restarted the broker */
-  uint64_t memory_limit;      /**< --max-memory in bytes */
-  uint64_t memory_used;       /**< bytes charged now: published, drafts, spares, removed but still viewed */
+  uint32_t protocol;     /**< negotiated protocol version */
+  uint64_t epoch;        /**< changes when broker and keeper were lost together */
+  uint64_t session;      /**< id of this session */
+  int32_t broker_pid;    /**< as the broker sees itself (its PID namespace) */
+  int32_t keeper_pid;    /**< 0: none */
+  uint64_t restarts;     /**< times the keeper restarted the broker */
+  uint64_t memory_limit; /**< --max-memory in bytes */
+  uint64_t
+      memory_used; /**< bytes charged now: published, drafts, spares, removed but still viewed */
   uint64_t memory_published;
   uint64_t memory_drafts;
   uint64_t memory_spare;
-  uint64_t memory_viewed;     /**< removed or replaced, but still viewed by a program */
-  uint64_t arrays;            /**< published items */
+  uint64_t memory_viewed; /**< removed or replaced, but still viewed by a program */
+  uint64_t arrays;        /**< published items */
   uint64_t sessions;
   uint64_t uptime_ms;
-  uint64_t lost;              /**< arrays lost with an earlier broker and keeper */
-  uint32_t is_private;        /**< started on demand by a client of this user */
+  uint64_t lost;       /**< arrays lost with an earlier broker and keeper */
+  uint32_t is_private; /**< started on demand by a client of this user */
   uint32_t reserved;
   char broker_version[32];
   char socket_path[108];
 } warpool_broker_info;
-WARPOOL_API warpool_status warpool_get_broker_info(warpool_connection* connection, warpool_broker_info* out,
-                                                   warpool_error* error);
+WARPOOL_API warpool_status warpool_get_broker_info(warpool_connection* connection,
+                                                   warpool_broker_info* out, warpool_error* error);
 /** Asks the broker to stop; allowed on its admin socket, and for the owner of a private broker. `force`: with sessions connected. */
-WARPOOL_API warpool_status warpool_shutdown(warpool_connection* connection, int force, warpool_error* error);
+WARPOOL_API warpool_status warpool_shutdown(warpool_connection* connection, int force,
+                                            warpool_error* error);
 
 /* -------------------------------------------------------------------------------------------------------- arrays */
 
@@ -232,7 +249,8 @@ typedef struct warpool_array warpool_array;
 typedef struct warpool_draft warpool_draft;
 
 enum {
-  WARPOOL_ARRAY_INLINE = 1u,    /**< bytes came in the message (up to 64 KiB): private memory of this process */
+  WARPOOL_ARRAY_INLINE =
+      1u, /**< bytes came in the message (up to 64 KiB): private memory of this process */
   WARPOOL_ARRAY_REMOVED = 2u,   /**< listing: removed or replaced, but still viewed */
   WARPOOL_ARRAY_WHILE_USED = 4u /**< dropped when its maker has ended and nobody views it */
 };
@@ -240,11 +258,11 @@ enum {
 /** Facts about a published item. Pointers belong to the array or listing that gave them. */
 typedef struct warpool_array_info {
   uint32_t struct_size;
-  uint32_t flags;          /**< WARPOOL_ARRAY_* */
-  const char* name;        /**< without the owner */
-  const char* owner;       /**< login name of the owner where known, else the number */
-  uint64_t id;             /**< never used twice; its upper half is the epoch */
-  uint64_t version;        /**< of this name: 1, 2, ...; never used twice */
+  uint32_t flags;    /**< WARPOOL_ARRAY_* */
+  const char* name;  /**< without the owner */
+  const char* owner; /**< login name of the owner where known, else the number */
+  uint64_t id;       /**< never used twice; its upper half is the epoch */
+  uint64_t version;  /**< of this name: 1, 2, ...; never used twice */
   uint32_t owner_uid;
   uint32_t mode;           /**< permission bits: 0600 private, 0640 group reads, 0644 all read */
   uint64_t size;           /**< bytes of the item */
@@ -263,22 +281,25 @@ typedef struct warpool_array_info {
 
 typedef struct warpool_create_options {
   uint32_t struct_size;
-  uint32_t mode;           /**< permission bits; 0: 0600 */
-  int64_t ttl_ms;          /**< removed this long after publishing; 0: stays */
-  uint32_t flags;          /**< WARPOOL_ARRAY_WHILE_USED */
+  uint32_t mode;  /**< permission bits; 0: 0600 */
+  int64_t ttl_ms; /**< removed this long after publishing; 0: stays */
+  uint32_t flags; /**< WARPOOL_ARRAY_WHILE_USED */
   uint32_t reserved;
-  const char* attributes;  /**< JSON object of at most 16 KiB, or NULL */
-  const warpool_wait* wait; /**< wait in the queue while the memory budget is exhausted; NULL: refuse at once */
+  const char* attributes; /**< JSON object of at most 16 KiB, or NULL */
+  const warpool_wait*
+      wait; /**< wait in the queue while the memory budget is exhausted; NULL: refuse at once */
 } warpool_create_options;
-#define WARPOOL_CREATE_OPTIONS_INIT {sizeof(warpool_create_options), 0, 0, 0, 0, 0, 0}
+#define WARPOOL_CREATE_OPTIONS_INIT \
+  { sizeof(warpool_create_options), 0, 0, 0, 0, 0, 0 }
 
 /**
  * Starts an item of `part_count` parts. The library places the parts (offsets are multiples of WARPOOL_ALIGNMENT) and keeps their strides if
  * they are compact in some order of dimensions; else INVALID_ARGUMENT. The memory reads as zeros.
  */
-WARPOOL_API warpool_status warpool_create(warpool_connection* connection, const char* name, const warpool_part* parts,
-                                          uint32_t part_count, const warpool_create_options* options, warpool_draft** out,
-                                          warpool_error* error);
+WARPOOL_API warpool_status warpool_create(warpool_connection* connection, const char* name,
+                                          const warpool_part* parts, uint32_t part_count,
+                                          const warpool_create_options* options,
+                                          warpool_draft** out, warpool_error* error);
 /** Writable start of part `index`, NULL for a part without bytes or an index out of range. Valid until publish or discard. */
 WARPOOL_API void* warpool_draft_data(warpool_draft* draft, uint32_t index);
 /**
@@ -286,7 +307,8 @@ WARPOOL_API void* warpool_draft_data(warpool_draft* draft, uint32_t index);
  * private to this process. `array` (may be NULL) receives the published item; `version` may be NULL. The draft is consumed on success; on
  * failure it can be tried again or discarded.
  */
-WARPOOL_API warpool_status warpool_publish(warpool_draft* draft, warpool_array** array, uint64_t* version, warpool_error* error);
+WARPOOL_API warpool_status warpool_publish(warpool_draft* draft, warpool_array** array,
+                                           uint64_t* version, warpool_error* error);
 /** Drops a draft. Its memory stays mapped while `warpool_draft_retain_memory` was called. NULL is allowed. */
 WARPOOL_API void warpool_discard(warpool_draft* draft);
 
@@ -302,16 +324,18 @@ WARPOOL_API void warpool_memory_release(warpool_memory* memory);
  * Copies data into a new item and publishes it: one copy, counted. `parts[i].data` and `.strides` describe the source; strides may be of any
  * sign. Sources that are compact in C or F order keep it, others become C order.
  */
-WARPOOL_API warpool_status warpool_put(warpool_connection* connection, const char* name, const warpool_part* parts,
-                                       uint32_t part_count, const warpool_create_options* options, uint64_t* version,
+WARPOOL_API warpool_status warpool_put(warpool_connection* connection, const char* name,
+                                       const warpool_part* parts, uint32_t part_count,
+                                       const warpool_create_options* options, uint64_t* version,
                                        warpool_error* error);
 
 /**
  * Maps a published item. `version` 0: the latest. `wait`: how long to wait for a name that does not exist yet (with a version: for that
  * version or a later one, which then is WARPOOL_NOT_FOUND). Release with warpool_array_release.
  */
-WARPOOL_API warpool_status warpool_get(warpool_connection* connection, const char* name, uint64_t version,
-                                       const warpool_wait* wait, warpool_array** out, warpool_error* error);
+WARPOOL_API warpool_status warpool_get(warpool_connection* connection, const char* name,
+                                       uint64_t version, const warpool_wait* wait,
+                                       warpool_array** out, warpool_error* error);
 /** Facts about the item; the pointer lives as long as the array. Never NULL. */
 WARPOOL_API const warpool_array_info* warpool_array_get_info(const warpool_array* array);
 WARPOOL_API void warpool_array_retain(warpool_array* array);
@@ -320,16 +344,18 @@ WARPOOL_API void warpool_array_release(warpool_array* array);
  * A second, private mapping of the item (one an array, made at the first call, valid as long as the array): writes to it change no byte that
  * anybody else sees, this array included. For consumers that cannot say read-only. Parts lie at the same offsets.
  */
-WARPOOL_API warpool_status warpool_array_copy_on_write(warpool_array* array, void** data, warpool_error* error);
+WARPOOL_API warpool_status warpool_array_copy_on_write(warpool_array* array, void** data,
+                                                       warpool_error* error);
 
 /** Removes a name (version 0: whatever is current). Programs that view it keep it. */
-WARPOOL_API warpool_status warpool_remove(warpool_connection* connection, const char* name, uint64_t version,
-                                          warpool_error* error);
+WARPOOL_API warpool_status warpool_remove(warpool_connection* connection, const char* name,
+                                          uint64_t version, warpool_error* error);
 /** Sets permission bits (0400 is implied; write bits for others do not exist) of the current and later versions. */
-WARPOOL_API warpool_status warpool_chmod(warpool_connection* connection, const char* name, uint32_t mode, warpool_error* error);
+WARPOOL_API warpool_status warpool_chmod(warpool_connection* connection, const char* name,
+                                         uint32_t mode, warpool_error* error);
 /** Sets the time to live from now; 0: stays. */
-WARPOOL_API warpool_status warpool_expire(warpool_connection* connection, const char* name, int64_t ttl_ms,
-                                          warpool_error* error);
+WARPOOL_API warpool_status warpool_expire(warpool_connection* connection, const char* name,
+                                          int64_t ttl_ms, warpool_error* error);
 
 /** A snapshot of published items. */
 typedef struct warpool_listing warpool_listing;
@@ -338,21 +364,25 @@ enum {
   WARPOOL_LIST_REMOVED = 2u    /**< also those removed but still viewed */
 };
 /** Lists items whose name matches `pattern` (shell style: * ? [a-z], "*" also matches "/"; NULL: all), sorted by owner and name. */
-WARPOOL_API warpool_status warpool_list(warpool_connection* connection, const char* pattern, uint32_t flags,
-                                        warpool_listing** out, warpool_error* error);
+WARPOOL_API warpool_status warpool_list(warpool_connection* connection, const char* pattern,
+                                        uint32_t flags, warpool_listing** out,
+                                        warpool_error* error);
 /** The one item with this name (version 0: the latest), as a listing with one entry. */
-WARPOOL_API warpool_status warpool_stat(warpool_connection* connection, const char* name, uint64_t version,
-                                        warpool_listing** out, warpool_error* error);
+WARPOOL_API warpool_status warpool_stat(warpool_connection* connection, const char* name,
+                                        uint64_t version, warpool_listing** out,
+                                        warpool_error* error);
 WARPOOL_API size_t warpool_listing_count(const warpool_listing* listing);
-WARPOOL_API const warpool_array_info* warpool_listing_get(const warpool_listing* listing, size_t index);
+WARPOOL_API const warpool_array_info* warpool_listing_get(const warpool_listing* listing,
+                                                          size_t index);
 WARPOOL_API void warpool_listing_free(warpool_listing* listing);
 
 /** Events on names that match a pattern, in order. */
 typedef struct warpool_watch warpool_watch;
 typedef enum warpool_event_kind {
   WARPOOL_EVENT_PUBLISHED = 1,
-  WARPOOL_EVENT_REMOVED = 2,  /**< removed or expired; a replacement gives PUBLISHED only */
-  WARPOOL_EVENT_OVERFLOW = 3  /**< events were dropped because this program read too slowly: list again */
+  WARPOOL_EVENT_REMOVED = 2, /**< removed or expired; a replacement gives PUBLISHED only */
+  WARPOOL_EVENT_OVERFLOW =
+      3 /**< events were dropped because this program read too slowly: list again */
 } warpool_event_kind;
 typedef struct warpool_event {
   uint32_t struct_size;
@@ -363,63 +393,67 @@ typedef struct warpool_event {
   char name[WARPOOL_MAX_NAME + 1];
 } warpool_event;
 /** Starts watching. With `existing` non-zero, items that exist already come first, as PUBLISHED. `pattern` as in warpool_list. */
-WARPOOL_API warpool_status warpool_watch_open(warpool_connection* connection, const char* pattern, uint32_t flags, int existing,
-                                              warpool_watch** out, warpool_error* error);
-/** The next event; TIMED_OUT when none came in time. */
-WARPOOL_API warpool_status warpool_watch_next(warpool_watch* watch, const warpool_wait* wait, warpool_event* out,
+WARPOOL_API warpool_status warpool_watch_open(warpool_connection* connection, const char* pattern,
+                                              uint32_t flags, int existing, warpool_watch** out,
                                               warpool_error* error);
+/** The next event; TIMED_OUT when none came in time. */
+WARPOOL_API warpool_status warpool_watch_next(warpool_watch* watch, const warpool_wait* wait,
+                                              warpool_event* out, warpool_error* error);
 WARPOOL_API void warpool_watch_close(warpool_watch* watch);
 
 /**
  * Writes an item to a file, by way of a temporary name and a rename. One plain array becomes a NumPy .npy file that any tool can read
  * (attributes follow the data); anything else becomes a .wpool file. The file appears complete or not at all.
  */
-WARPOOL_API warpool_status warpool_save(warpool_connection* connection, const char* name, uint64_t version, const char* path,
-                                        warpool_error* error);
+WARPOOL_API warpool_status warpool_save(warpool_connection* connection, const char* name,
+                                        uint64_t version, const char* path, warpool_error* error);
 /** Publishes an item from a .npy (any version, C or F order, little-endian) or .wpool file. */
-WARPOOL_API warpool_status warpool_load(warpool_connection* connection, const char* path, const char* name,
-                                        const warpool_create_options* options, uint64_t* version, warpool_error* error);
+WARPOOL_API warpool_status warpool_load(warpool_connection* connection, const char* path,
+                                        const char* name, const warpool_create_options* options,
+                                        uint64_t* version, warpool_error* error);
 
 /* ------------------------------------------------------------------------------------- what programs did (counters) */
 
 /** Why bytes were copied rather than shared. */
 typedef enum warpool_copy_reason {
-  WARPOOL_COPY_PUT = 0,            /**< put of memory that was not born shared */
-  WARPOOL_COPY_INLINE = 1,         /**< up to 64 KiB travels in the message */
-  WARPOOL_COPY_PUBLISH_BUSY = 2,   /**< pages were pinned or mapped elsewhere, so they could not be sealed */
-  WARPOOL_COPY_GATEWAY = 3,        /**< MEX gateway: MATLAB cannot adopt foreign memory here */
-  WARPOOL_COPY_CONVERT = 4,        /**< another type, layout or class was asked for */
+  WARPOOL_COPY_PUT = 0,    /**< put of memory that was not born shared */
+  WARPOOL_COPY_INLINE = 1, /**< up to 64 KiB travels in the message */
+  WARPOOL_COPY_PUBLISH_BUSY =
+      2, /**< pages were pinned or mapped elsewhere, so they could not be sealed */
+  WARPOOL_COPY_GATEWAY = 3,         /**< MEX gateway: MATLAB cannot adopt foreign memory here */
+  WARPOOL_COPY_CONVERT = 4,         /**< another type, layout or class was asked for */
   WARPOOL_COPY_LEGACY_CONSUMER = 5, /**< a private view for a consumer that cannot say read-only */
-  WARPOOL_COPY_LATE_WRITE = 6,     /**< writes to a draft's view after publishing (pages) */
+  WARPOOL_COPY_LATE_WRITE = 6,      /**< writes to a draft's view after publishing (pages) */
   WARPOOL_COPY_REASONS = 7
 } warpool_copy_reason;
 /** Name of a reason, such as "put"; never NULL. */
 WARPOOL_API const char* warpool_copy_reason_name(uint32_t reason);
 /** Adds to this session's counters; language sides call it for copies that the library does not see. */
-WARPOOL_API void warpool_count_copy(warpool_connection* connection, uint32_t reason, uint64_t bytes);
+WARPOOL_API void warpool_count_copy(warpool_connection* connection, uint32_t reason,
+                                    uint64_t bytes);
 
 typedef struct warpool_session_info {
   uint32_t struct_size;
   int32_t pid;
   uint64_t session;
   uint32_t uid;
-  uint32_t alive;             /**< 0 in the summary of a run: ended */
+  uint32_t alive; /**< 0 in the summary of a run: ended */
   const char* user;
   const char* language;
   const char* label;
-  const char* command;        /**< first bytes of the command line */
-  const char* container;      /**< short id, or "" */
-  const char* waiting_for;    /**< what it waits for, or "" */
+  const char* command;     /**< first bytes of the command line */
+  const char* container;   /**< short id, or "" */
+  const char* waiting_for; /**< what it waits for, or "" */
   uint64_t connected_ms;
-  uint64_t idle_ms;           /**< since its last request */
+  uint64_t idle_ms; /**< since its last request */
   uint64_t memory_drafts;
   uint64_t memory_spare;
-  uint64_t memory_published;  /**< bytes of its live published items */
-  uint64_t arrays_published;  /**< so far */
+  uint64_t memory_published; /**< bytes of its live published items */
+  uint64_t arrays_published; /**< so far */
   uint64_t arrays_got;
   uint64_t bytes_published;
-  uint64_t bytes_got;         /**< bytes that this program got, shared or inline */
-  uint64_t bytes_shared;      /**< of those, without a copy */
+  uint64_t bytes_got;    /**< bytes that this program got, shared or inline */
+  uint64_t bytes_shared; /**< of those, without a copy */
   uint64_t copies[WARPOOL_COPY_REASONS];
   uint64_t copied_bytes[WARPOOL_COPY_REASONS];
   uint64_t waits;
@@ -427,10 +461,11 @@ typedef struct warpool_session_info {
 } warpool_session_info;
 typedef struct warpool_sessions warpool_sessions;
 /** Sessions that this user may see (own ones; all on the admin socket). `run`: NULL, or only those of one run, ended ones too. */
-WARPOOL_API warpool_status warpool_list_sessions(warpool_connection* connection, const char* run, warpool_sessions** out,
-                                                 warpool_error* error);
+WARPOOL_API warpool_status warpool_list_sessions(warpool_connection* connection, const char* run,
+                                                 warpool_sessions** out, warpool_error* error);
 WARPOOL_API size_t warpool_sessions_count(const warpool_sessions* sessions);
-WARPOOL_API const warpool_session_info* warpool_sessions_get(const warpool_sessions* sessions, size_t index);
+WARPOOL_API const warpool_session_info* warpool_sessions_get(const warpool_sessions* sessions,
+                                                             size_t index);
 WARPOOL_API void warpool_sessions_free(warpool_sessions* sessions);
 
 #ifdef __cplusplus

@@ -12,9 +12,21 @@ struct DtypeFacts {
   const char* name;
 };
 constexpr std::array<DtypeFacts, kDtypeMax + 1> kDtypes = {{
-    {0, "unknown"}, {1, "bool"},    {1, "int8"},    {2, "int16"},   {4, "int32"},
-    {8, "int64"},   {1, "uint8"},   {2, "uint16"},  {4, "uint32"},  {8, "uint64"},
-    {2, "float16"}, {4, "float32"}, {8, "float64"}, {8, "complex64"}, {16, "complex128"},
+    {0, "unknown"},
+    {1, "bool"},
+    {1, "int8"},
+    {2, "int16"},
+    {4, "int32"},
+    {8, "int64"},
+    {1, "uint8"},
+    {2, "uint16"},
+    {4, "uint32"},
+    {8, "uint64"},
+    {2, "float16"},
+    {4, "float32"},
+    {8, "float64"},
+    {8, "complex64"},
+    {16, "complex128"},
 }};
 
 /// Dimensions that decide the layout, sorted by stride: those of extent 1 can have any stride.
@@ -41,24 +53,32 @@ bool fills_in_turn(std::span<const Axis> axes, std::int64_t element_bytes) {
 }
 
 bool is_empty(const Part& part) {
-  return std::any_of(part.shape.begin(), part.shape.end(), [](std::int64_t extent) { return extent == 0; });
+  return std::any_of(part.shape.begin(), part.shape.end(),
+                     [](std::int64_t extent) { return extent == 0; });
 }
 
 }  // namespace
 
-std::size_t dtype_size(std::uint32_t dtype) { return dtype <= kDtypeMax ? kDtypes[dtype].size : 0; }
+std::size_t dtype_size(std::uint32_t dtype) {
+  return dtype <= kDtypeMax ? kDtypes[dtype].size : 0;
+}
 
-const char* dtype_name(std::uint32_t dtype) { return kDtypes[dtype <= kDtypeMax ? dtype : 0].name; }
+const char* dtype_name(std::uint32_t dtype) {
+  return kDtypes[dtype <= kDtypeMax ? dtype : 0].name;
+}
 
 Result<std::uint64_t> element_count(std::span<const std::int64_t> shape, Dtype dtype) {
   const auto element_bytes = dtype_size(static_cast<std::uint32_t>(dtype));
   if (shape.size() > kRankMax)
-    return Error::format(Code::kInvalidArgument, "an array has %zu dimensions, at most %u are possible", shape.size(), kRankMax);
+    return Error::format(Code::kInvalidArgument,
+                         "an array has %zu dimensions, at most %u are possible", shape.size(),
+                         kRankMax);
   WideUint product = 1;
   bool empty = false;
   for (const std::int64_t extent : shape) {
     if (extent < 0)
-      return Error::format(Code::kInvalidArgument, "an extent of %lld is negative", static_cast<long long>(extent));
+      return Error::format(Code::kInvalidArgument, "an extent of %lld is negative",
+                           static_cast<long long>(extent));
     if (extent == 0) {
       empty = true;
       continue;
@@ -72,7 +92,8 @@ Result<std::uint64_t> element_count(std::span<const std::int64_t> shape, Dtype d
   return empty ? 0 : static_cast<std::uint64_t>(product);
 }
 
-std::vector<std::int64_t> compact_strides(std::span<const std::int64_t> shape, Dtype dtype, Order order) {
+std::vector<std::int64_t> compact_strides(std::span<const std::int64_t> shape, Dtype dtype,
+                                          Order order) {
   std::vector<std::int64_t> strides(shape.size());
   auto stride = static_cast<std::int64_t>(dtype_size(static_cast<std::uint32_t>(dtype)));
   for (std::size_t k = 0; k < shape.size(); ++k) {
@@ -88,7 +109,8 @@ bool is_compact(const Part& part) {
   Axis axes[kRankMax];
   const std::size_t count = relevant_axes(part, axes);
   std::sort(axes, axes + count, [](const Axis& a, const Axis& b) { return a.stride < b.stride; });
-  return fills_in_turn({axes, count}, static_cast<std::int64_t>(dtype_size(static_cast<std::uint32_t>(part.dtype))));
+  return fills_in_turn(
+      {axes, count}, static_cast<std::int64_t>(dtype_size(static_cast<std::uint32_t>(part.dtype))));
 }
 
 bool is_ordered(const Part& part, Order order) {
@@ -96,7 +118,8 @@ bool is_ordered(const Part& part, Order order) {
   Axis axes[kRankMax];
   const std::size_t count = relevant_axes(part, axes);
   if (order == Order::kC) std::reverse(axes, axes + count);
-  return fills_in_turn({axes, count}, static_cast<std::int64_t>(dtype_size(static_cast<std::uint32_t>(part.dtype))));
+  return fills_in_turn(
+      {axes, count}, static_cast<std::int64_t>(dtype_size(static_cast<std::uint32_t>(part.dtype))));
 }
 
 Result<std::uint64_t> place(std::span<Part> parts) {
@@ -114,16 +137,19 @@ Result<std::uint64_t> place(std::span<Part> parts) {
   return end;
 }
 
-void copy_strided(const std::byte* source, std::span<const std::int64_t> source_strides, std::byte* destination,
-                  std::span<const std::int64_t> destination_strides, std::span<const std::int64_t> shape,
-                  std::size_t element_bytes) {
-  if (std::any_of(shape.begin(), shape.end(), [](std::int64_t extent) { return extent == 0; })) return;
+void copy_strided(const std::byte* source, std::span<const std::int64_t> source_strides,
+                  std::byte* destination, std::span<const std::int64_t> destination_strides,
+                  std::span<const std::int64_t> shape, std::size_t element_bytes) {
+  if (std::any_of(shape.begin(), shape.end(), [](std::int64_t extent) { return extent == 0; }))
+    return;
   // Order the dimensions by the destination's stride, innermost first, so that writes stream.
   std::size_t order[kRankMax];
   const std::size_t rank = shape.size();
-  for (std::size_t i = 0; i < rank; ++i) order[i] = i;
-  std::sort(order, order + rank,
-            [&](std::size_t a, std::size_t b) { return destination_strides[a] < destination_strides[b]; });
+  for (std::size_t i = 0; i < rank; ++i)
+    order[i] = i;
+  std::sort(order, order + rank, [&](std::size_t a, std::size_t b) {
+    return destination_strides[a] < destination_strides[b];
+  });
   // Adjacent dimensions that are contiguous in both merge into one, down to a plain memcpy where nothing is strided.
   struct Loop {
     std::int64_t from, to, extent, index;
@@ -143,12 +169,23 @@ void copy_strided(const std::byte* source, std::span<const std::int64_t> source_
   const auto copy_run = [&](const std::byte* from, std::byte* to) {
     // Constant sizes become single moves; one memcpy call an element would dominate a transpose.
     switch (run_bytes) {
-      case 1: *to = *from; break;
-      case 2: std::copy_n(from, 2, to); break;
-      case 4: std::copy_n(from, 4, to); break;
-      case 8: std::copy_n(from, 8, to); break;
-      case 16: std::copy_n(from, 16, to); break;
-      default: std::copy_n(from, run_bytes, to);
+      case 1:
+        *to = *from;
+        break;
+      case 2:
+        std::copy_n(from, 2, to);
+        break;
+      case 4:
+        std::copy_n(from, 4, to);
+        break;
+      case 8:
+        std::copy_n(from, 8, to);
+        break;
+      case 16:
+        std::copy_n(from, 16, to);
+        break;
+      default:
+        std::copy_n(from, run_bytes, to);
     }
   };
   if (depth == 0) return copy_run(source, destination);
@@ -156,7 +193,8 @@ void copy_strided(const std::byte* source, std::span<const std::int64_t> source_
     const Loop& inner = loops[0];
     const std::byte* from = source;
     std::byte* to = destination;
-    for (std::int64_t n = 0; n < inner.extent; ++n, from += inner.from, to += inner.to) copy_run(from, to);
+    for (std::int64_t n = 0; n < inner.extent; ++n, from += inner.from, to += inner.to)
+      copy_run(from, to);
     std::size_t level = 1;
     for (; level < depth; ++level) {
       Loop& loop = loops[level];

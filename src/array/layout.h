@@ -53,11 +53,14 @@ struct Part {
 };
 
 /// Does this part own bytes? Structs and the heads of sparse matrices do not.
-inline bool has_bytes(Kind kind) { return kind != Kind::kStruct && kind != Kind::kSparse; }
+inline bool has_bytes(Kind kind) {
+  return kind != Kind::kStruct && kind != Kind::kSparse;
+}
 
 /// Product of the extents; kLimitReached when it, or it times the element size, exceeds kItemBytesMax.
 Result<std::uint64_t> element_count(std::span<const std::int64_t> shape, Dtype dtype);
-std::vector<std::int64_t> compact_strides(std::span<const std::int64_t> shape, Dtype dtype, Order order);
+std::vector<std::int64_t> compact_strides(std::span<const std::int64_t> shape, Dtype dtype,
+                                          Order order);
 /// Do the elements fill count * size bytes without gaps, in any order of dimensions, with no negative stride?
 bool is_compact(const Part& part);
 /// Is it compact with the last (C) or first (F) index running fastest? Dimensions of extent 1 do not matter.
@@ -80,8 +83,8 @@ bool matches(std::string_view pattern, std::string_view name);
 
 /// Copies an array of any strides into a compact place with the given strides. Both start at the element with all
 /// indices 0. Runs along the dimension in which the destination is contiguous.
-void copy_strided(const std::byte* source, std::span<const std::int64_t> source_strides, std::byte* destination,
-                  std::span<const std::int64_t> destination_strides, std::span<const std::int64_t> shape,
-                  std::size_t element_bytes);
+void copy_strided(const std::byte* source, std::span<const std::int64_t> source_strides,
+                  std::byte* destination, std::span<const std::int64_t> destination_strides,
+                  std::span<const std::int64_t> shape, std::size_t element_bytes);
 
 }  // namespace warpool::array

@@ -56,7 +56,8 @@ bool matches(std::string_view pattern, std::string_view name) {
     p = star;
     n = ++resume;
   }
-  while (p < pattern.size() && pattern[p] == '*') ++p;
+  while (p < pattern.size() && pattern[p] == '*')
+    ++p;
   return p == pattern.size();
 }
 

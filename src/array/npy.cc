@@ -18,13 +18,16 @@ struct TypeCode {
   Dtype dtype;
 };
 constexpr TypeCode kTypeCodes[] = {
-    {"|b1", Dtype::kBool},    {"|i1", Dtype::kInt8},    {"<i2", Dtype::kInt16},     {"<i4", Dtype::kInt32},
-    {"<i8", Dtype::kInt64},   {"|u1", Dtype::kUint8},   {"<u2", Dtype::kUint16},    {"<u4", Dtype::kUint32},
-    {"<u8", Dtype::kUint64},  {"<f2", Dtype::kFloat16}, {"<f4", Dtype::kFloat32},   {"<f8", Dtype::kFloat64},
+    {"|b1", Dtype::kBool},      {"|i1", Dtype::kInt8},        {"<i2", Dtype::kInt16},
+    {"<i4", Dtype::kInt32},     {"<i8", Dtype::kInt64},       {"|u1", Dtype::kUint8},
+    {"<u2", Dtype::kUint16},    {"<u4", Dtype::kUint32},      {"<u8", Dtype::kUint64},
+    {"<f2", Dtype::kFloat16},   {"<f4", Dtype::kFloat32},     {"<f8", Dtype::kFloat64},
     {"<c8", Dtype::kComplex64}, {"<c16", Dtype::kComplex128},
 };
 
-Error bad(const char* why) { return Error::format(Code::kInvalidArgument, "not a .npy file that can be read: %s", why); }
+Error bad(const char* why) {
+  return Error::format(Code::kInvalidArgument, "not a .npy file that can be read: %s", why);
+}
 
 /// Reads the Python literal of a dict: only what NumPy itself writes.
 class DictReader {
@@ -39,7 +42,9 @@ class DictReader {
   }
   bool accept_word(std::string_view word) {
     skip_space();
-    if (text_.size() - at_ < word.size() || std::memcmp(text_.data() + at_, word.data(), word.size()) != 0) return false;
+    if (text_.size() - at_ < word.size() ||
+        std::memcmp(text_.data() + at_, word.data(), word.size()) != 0)
+      return false;
     at_ += word.size();
     return true;
   }
@@ -49,7 +54,8 @@ class DictReader {
     if (at_ >= text_.size() || (text_[at_] != '\'' && text_[at_] != '"')) return false;
     const char quote = text_[at_++];
     const std::size_t start = at_;
-    while (at_ < text_.size() && text_[at_] != quote && text_[at_] != '\\') ++at_;
+    while (at_ < text_.size() && text_[at_] != quote && text_[at_] != '\\')
+      ++at_;
     if (at_ >= text_.size() || text_[at_] != quote) return false;
     out = {text_.data() + start, at_ - start};
     ++at_;
@@ -69,7 +75,8 @@ class DictReader {
 
  private:
   void skip_space() {
-    while (at_ < text_.size() && (text_[at_] == ' ' || text_[at_] == '\n')) ++at_;
+    while (at_ < text_.size() && (text_[at_] == ' ' || text_[at_] == '\n'))
+      ++at_;
   }
   std::string_view text_;
   std::size_t at_ = 0;
@@ -78,13 +85,15 @@ class DictReader {
 Result<Dtype> dtype_of(std::string_view descr) {
   for (const TypeCode& code : kTypeCodes) {
     // One-byte types have no byte order; both spellings occur.
-    if (descr == code.text || (code.text[0] == '|' && descr.size() == 3 && descr[1] == code.text[1] && descr[2] == code.text[2]))
+    if (descr == code.text || (code.text[0] == '|' && descr.size() == 3 &&
+                               descr[1] == code.text[1] && descr[2] == code.text[2]))
       return code.dtype;
   }
-  return Error::format(Code::kUnsupported,
-                       "the .npy file has elements of type \"%.*s\"; save it as little-endian numbers or bool, for "
-                       "example numpy.save(path, x.astype(\"<f8\"))",
-                       static_cast<int>(std::min<std::size_t>(descr.size(), 40)), descr.data());
+  return Error::format(
+      Code::kUnsupported,
+      "the .npy file has elements of type \"%.*s\"; save it as little-endian numbers or bool, for "
+      "example numpy.save(path, x.astype(\"<f8\"))",
+      static_cast<int>(std::min<std::size_t>(descr.size(), 40)), descr.data());
 }
 
 bool read_shape(DictReader& reader, std::vector<std::int64_t>& shape) {
@@ -111,12 +120,14 @@ Result<Part> parse_dict(std::string_view text) {
     if (!reader.accept_string(key) || !reader.accept(':')) return bad("its header has a bad key");
     if (key == "descr" && !have_descr) {
       std::string_view descr;
-      if (!reader.accept_string(descr)) return bad("it has structured elements; save each field on its own");
+      if (!reader.accept_string(descr))
+        return bad("it has structured elements; save each field on its own");
       WARPOOL_ASSIGN(part.dtype, dtype_of(descr));
       have_descr = true;
     } else if (key == "fortran_order" && !have_order) {
       const bool column_major = reader.accept_word("True");
-      if (!column_major && !reader.accept_word("False")) return bad("fortran_order is neither True nor False");
+      if (!column_major && !reader.accept_word("False"))
+        return bad("fortran_order is neither True nor False");
       order = column_major ? Order::kF : Order::kC;
       have_order = true;
     } else if (key == "shape" && !have_shape) {
@@ -128,7 +139,8 @@ Result<Part> parse_dict(std::string_view text) {
     if (!reader.accept(',') && !reader.accept('}')) return bad("its header does not end");
     if (have_descr && have_order && have_shape) break;
   }
-  if (!have_descr || !have_order || !have_shape) return bad("its header lacks descr, fortran_order or shape");
+  if (!have_descr || !have_order || !have_shape)
+    return bad("its header lacks descr, fortran_order or shape");
   WARPOOL_TRY(element_count(part.shape, part.dtype));
   part.strides = compact_strides(part.shape, part.dtype, order);
   return part;
@@ -147,9 +159,12 @@ Result<NpyHeader> parse_npy(std::span<const std::uint8_t> start) {
   if (major < 1 || major > 3) return bad("its format version is newer than 3");
   const std::size_t prefix = major == 1 ? 10 : 12;
   std::size_t length = static_cast<std::size_t>(start[8]) | static_cast<std::size_t>(start[9]) << 8;
-  if (major > 1) length |= static_cast<std::size_t>(start[10]) << 16 | static_cast<std::size_t>(start[11]) << 24;
-  if (length > kNpyHeaderBytesMax || start.size() < prefix + length) return bad("its header is too long or cut off");
-  WARPOOL_ASSIGN(Part part, parse_dict({reinterpret_cast<const char*>(start.data()) + prefix, length}));
+  if (major > 1)
+    length |= static_cast<std::size_t>(start[10]) << 16 | static_cast<std::size_t>(start[11]) << 24;
+  if (length > kNpyHeaderBytesMax || start.size() < prefix + length)
+    return bad("its header is too long or cut off");
+  WARPOOL_ASSIGN(Part part,
+                 parse_dict({reinterpret_cast<const char*>(start.data()) + prefix, length}));
   return NpyHeader{std::move(part), prefix + length};
 }
 
@@ -160,15 +175,18 @@ Result<Text> format_npy(const Part& part) {
   }
   const bool row_major = is_ordered(part, Order::kC);
   if (code == nullptr || (!row_major && !is_ordered(part, Order::kF)))
-    return Error::format(Code::kInvalidArgument, "only arrays in C or F order can be written as .npy");
+    return Error::format(Code::kInvalidArgument,
+                         "only arrays in C or F order can be written as .npy");
   char dict[2048];
-  int used = std::snprintf(dict, sizeof dict, "{'descr': '%s', 'fortran_order': %s, 'shape': (", code,
-                           row_major ? "False" : "True");
+  int used = std::snprintf(dict, sizeof dict, "{'descr': '%s', 'fortran_order': %s, 'shape': (",
+                           code, row_major ? "False" : "True");
   for (const std::int64_t extent : part.shape)
-    used += std::snprintf(dict + used, sizeof dict - static_cast<std::size_t>(used), "%lld, ", static_cast<long long>(extent));
+    used += std::snprintf(dict + used, sizeof dict - static_cast<std::size_t>(used), "%lld, ",
+                          static_cast<long long>(extent));
   used += std::snprintf(dict + used, sizeof dict - static_cast<std::size_t>(used), "), }");
   const std::size_t prefix = 10;
-  const std::size_t total = (prefix + static_cast<std::size_t>(used) + 1 + kNpyAlignment - 1) / kNpyAlignment * kNpyAlignment;
+  const std::size_t total = (prefix + static_cast<std::size_t>(used) + 1 + kNpyAlignment - 1) /
+                            kNpyAlignment * kNpyAlignment;
   const std::size_t length = total - prefix;
   char header[4096];
   std::memcpy(header, kMagic, kMagicBytes);

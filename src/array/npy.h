@@ -13,8 +13,8 @@ namespace warpool::array {
 constexpr std::size_t kNpyHeaderBytesMax = 8192;
 
 struct NpyHeader {
-  Part part;                     ///< plain array, compact in C or F order, offset 0
-  std::size_t data_offset = 0;   ///< where the elements start in the file
+  Part part;                    ///< plain array, compact in C or F order, offset 0
+  std::size_t data_offset = 0;  ///< where the elements start in the file
 };
 
 /// Parses the first bytes of a file. `start` should hold kNpyHeaderBytesMax bytes, or the whole file where it is shorter.

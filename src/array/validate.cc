@@ -7,20 +7,31 @@
 namespace warpool::array {
 namespace {
 
-bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
-bool is_name_character(char c) { return is_letter(c) || is_digit(c) || c == '_' || c == '.' || c == '-'; }
+bool is_letter(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+}
+bool is_digit(char c) {
+  return c >= '0' && c <= '9';
+}
+bool is_name_character(char c) {
+  return is_letter(c) || is_digit(c) || c == '_' || c == '.' || c == '-';
+}
 
-const char* shown(const Part& part) { return part.path.empty() ? "the array" : part.path.c_str(); }
+const char* shown(const Part& part) {
+  return part.path.empty() ? "the array" : part.path.c_str();
+}
 
 std::string_view parent_of(std::string_view path) {
   const std::size_t slash = path.rfind('/');
-  return slash == std::string_view::npos ? std::string_view() : std::string_view(path.data(), slash);
+  return slash == std::string_view::npos ? std::string_view()
+                                         : std::string_view(path.data(), slash);
 }
 
 std::string_view last_of(std::string_view path) {
   const std::size_t slash = path.rfind('/');
-  return slash == std::string_view::npos ? path : std::string_view(path.data() + slash + 1, path.size() - slash - 1);
+  return slash == std::string_view::npos
+             ? path
+             : std::string_view(path.data() + slash + 1, path.size() - slash - 1);
 }
 
 const Part* find_part(std::span<const Part> parts, std::string_view path) {
@@ -31,15 +42,22 @@ const Part* find_part(std::span<const Part> parts, std::string_view path) {
 }
 
 Result<void> check_types(const Part& part) {
-  if (dtype_size(static_cast<std::uint32_t>(part.dtype)) == 0 || static_cast<std::uint8_t>(part.kind) > kKindMax)
-    return Error::format(Code::kInvalidArgument, "%s has an unknown element type or kind", shown(part));
+  if (dtype_size(static_cast<std::uint32_t>(part.dtype)) == 0 ||
+      static_cast<std::uint8_t>(part.kind) > kKindMax)
+    return Error::format(Code::kInvalidArgument, "%s has an unknown element type or kind",
+                         shown(part));
   if (part.shape.size() != part.strides.size() || part.shape.size() > kRankMax)
-    return Error::format(Code::kInvalidArgument, "%s has %zu extents and %zu strides; both must be equal and at most %u",
+    return Error::format(Code::kInvalidArgument,
+                         "%s has %zu extents and %zu strides; both must be equal and at most %u",
                          shown(part), part.shape.size(), part.strides.size(), kRankMax);
-  const bool text = part.kind == Kind::kText && (part.dtype != Dtype::kUint8 || part.shape.size() != 1);
-  const bool chars = part.kind == Kind::kChars && part.dtype != Dtype::kUint8 && part.dtype != Dtype::kUint16;
+  const bool text =
+      part.kind == Kind::kText && (part.dtype != Dtype::kUint8 || part.shape.size() != 1);
+  const bool chars =
+      part.kind == Kind::kChars && part.dtype != Dtype::kUint8 && part.dtype != Dtype::kUint16;
   if (text || chars)
-    return Error::format(Code::kInvalidArgument, "%s is text of a type that no language has; see warpool_kind", shown(part));
+    return Error::format(Code::kInvalidArgument,
+                         "%s is text of a type that no language has; see warpool_kind",
+                         shown(part));
   return {};
 }
 
@@ -48,20 +66,23 @@ Result<void> check_extent(const Part& part, std::uint64_t size) {
   WARPOOL_ASSIGN(const std::uint64_t count, element_count(part.shape, part.dtype));
   if (!has_bytes(part.kind)) return {};
   if (part.offset % kAlignment != 0 || part.offset > size)
-    return Error::format(Code::kInvalidArgument, "%s starts at byte %llu, which is outside or not a multiple of %llu",
+    return Error::format(Code::kInvalidArgument,
+                         "%s starts at byte %llu, which is outside or not a multiple of %llu",
                          shown(part), static_cast<unsigned long long>(part.offset),
                          static_cast<unsigned long long>(kAlignment));
   WideUint end = part.offset;
   for (std::size_t i = 0; i < part.shape.size(); ++i) {
     if (part.strides[i] < 0)
-      return Error::format(Code::kInvalidArgument, "%s has a negative stride, which no published array may have", shown(part));
+      return Error::format(Code::kInvalidArgument,
+                           "%s has a negative stride, which no published array may have",
+                           shown(part));
     if (part.shape[i] > 1)
       end += static_cast<WideUint>(part.shape[i] - 1) * static_cast<std::uint64_t>(part.strides[i]);
   }
   end += dtype_size(static_cast<std::uint32_t>(part.dtype));
   if (count > 0 && end > size)
-    return Error::format(Code::kInvalidArgument, "%s reaches beyond the %llu bytes of its item", shown(part),
-                         static_cast<unsigned long long>(size));
+    return Error::format(Code::kInvalidArgument, "%s reaches beyond the %llu bytes of its item",
+                         shown(part), static_cast<unsigned long long>(size));
   return {};
 }
 
@@ -74,7 +95,8 @@ Result<void> check_path(std::span<const Part> parts, std::size_t index) {
   }
   if (path.size() > kPathBytesMax || !is_field_name(last_of(path)))
     return Error::format(Code::kInvalidArgument,
-                         "field \"%s\" cannot be shared: a field name starts with a letter and has letters, digits and "
+                         "field \"%s\" cannot be shared: a field name starts with a letter and has "
+                         "letters, digits and "
                          "\"_\", at most %zu of them",
                          part.path.c_str(), kFieldNameBytesMax);
   const std::span<const Part> before = parts.first(index);
@@ -82,20 +104,23 @@ Result<void> check_path(std::span<const Part> parts, std::size_t index) {
     return Error::format(Code::kInvalidArgument, "field \"%s\" appears twice", part.path.c_str());
   const Part* parent = find_part(before, parent_of(path));
   if (parent == nullptr || has_bytes(parent->kind))
-    return Error::format(Code::kInvalidArgument, "field \"%s\" has no struct above it", part.path.c_str());
+    return Error::format(Code::kInvalidArgument, "field \"%s\" has no struct above it",
+                         part.path.c_str());
   return {};
 }
 
 const Part* child_of(std::span<const Part> parts, const Part& parent, std::string_view name) {
   for (const Part& part : parts) {
     const std::string_view path = part.path.view();
-    if (!path.empty() && last_of(path) == name && parent_of(path) == parent.path.view()) return &part;
+    if (!path.empty() && last_of(path) == name && parent_of(path) == parent.path.view())
+      return &part;
   }
   return nullptr;
 }
 
 bool is_vector(const Part* part, std::int64_t length) {
-  return part != nullptr && part->kind == Kind::kArray && part->shape.size() == 1 && part->shape[0] == length;
+  return part != nullptr && part->kind == Kind::kArray && part->shape.size() == 1 &&
+         part->shape[0] == length;
 }
 
 /// The values of the indices are checked by whoever builds a sparse matrix from them: they are data.
@@ -109,7 +134,8 @@ Result<void> check_sparse(std::span<const Part> parts, const Part& head) {
                     is_vector(starts, head.shape[1] + 1) && starts->dtype == Dtype::kInt64;
   if (fits) return {};
   return Error::format(Code::kInvalidArgument,
-                       "the pieces of sparse matrix \"%s\" do not fit together; see warpool_kind", shown(head));
+                       "the pieces of sparse matrix \"%s\" do not fit together; see warpool_kind",
+                       shown(head));
 }
 
 }  // namespace
@@ -125,7 +151,8 @@ bool is_field_name(std::string_view name) {
 Result<void> check_name(std::string_view name) {
   const auto bad = [&](const char* why) {
     return Error::format(Code::kInvalidArgument,
-                         "\"%.*s\" is not a name for an array: %s. A name is letters, digits, \"_\", \".\", \"-\" in parts "
+                         "\"%.*s\" is not a name for an array: %s. A name is letters, digits, "
+                         "\"_\", \".\", \"-\" in parts "
                          "joined by \"/\", such as lab/session3/features",
                          static_cast<int>(std::min(name.size(), kNameBytesMax)), name.data(), why);
   };
@@ -147,9 +174,10 @@ Result<void> check_name(std::string_view name) {
 
 Result<void> validate(std::span<const Part> parts, std::uint64_t size) {
   if (parts.empty() || parts.size() > kPartsMax)
-    return Error::format(Code::kInvalidArgument,
-                         "an item has %zu parts, between 1 and %u are possible; split it into several names", parts.size(),
-                         kPartsMax);
+    return Error::format(
+        Code::kInvalidArgument,
+        "an item has %zu parts, between 1 and %u are possible; split it into several names",
+        parts.size(), kPartsMax);
   if (!parts[0].path.empty())
     return Error::format(Code::kInvalidArgument, "the first part must have the empty path");
   for (std::size_t i = 0; i < parts.size(); ++i) {

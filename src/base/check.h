@@ -9,7 +9,7 @@ namespace warpool {
 
 }  // namespace warpool
 
-#define CHECK(condition)                                                     \
-  do {                                                                       \
+#define CHECK(condition)                                                       \
+  do {                                                                         \
     if (!(condition)) ::warpool::check_failed(__FILE__, __LINE__, #condition); \
   } while (false)

@@ -5,9 +5,10 @@ namespace warpool {
 
 const char* event_name(EventKind kind) {
   static constexpr const char* kNames[kEventKinds] = {
-      "started",         "stopping",         "session opened", "session closed", "session refused",
-      "protocol violation", "array published", "array removed", "arrays lost",   "arrays recovered",
-      "memory refused",  "keeper lost",      "keeper started", "degraded",
+      "started",         "stopping",           "session opened",  "session closed",
+      "session refused", "protocol violation", "array published", "array removed",
+      "arrays lost",     "arrays recovered",   "memory refused",  "keeper lost",
+      "keeper started",  "degraded",
   };
   return kNames[static_cast<int>(kind)];
 }

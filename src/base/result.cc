@@ -7,9 +7,21 @@ namespace warpool {
 namespace {
 
 constexpr const char* kCodeNames[kCodeCount] = {
-    "ok",        "invalid_argument", "not_found",     "permission_denied", "timed_out",
-    "interrupted", "out_of_memory",  "limit_reached", "no_broker",         "version_mismatch",
-    "protocol_error", "io_error",    "unsupported",   "lost",              "conflict",
+    "ok",
+    "invalid_argument",
+    "not_found",
+    "permission_denied",
+    "timed_out",
+    "interrupted",
+    "out_of_memory",
+    "limit_reached",
+    "no_broker",
+    "version_mismatch",
+    "protocol_error",
+    "io_error",
+    "unsupported",
+    "lost",
+    "conflict",
 };
 
 }  // namespace

@@ -48,8 +48,8 @@ struct Error {
 template <typename T>
 class [[nodiscard]] Result {
  public:
-  Result(T value) : value_(std::move(value)) {}           // NOLINT(google-explicit-constructor)
-  Result(Error error) : error_(std::move(error)) {        // NOLINT(google-explicit-constructor)
+  Result(T value) : value_(std::move(value)) {}     // NOLINT(google-explicit-constructor)
+  Result(Error error) : error_(std::move(error)) {  // NOLINT(google-explicit-constructor)
     CHECK(error_.code != Code::kOk);
   }
 
@@ -95,10 +95,9 @@ class [[nodiscard]] Result<void> {
 }  // namespace warpool
 
 /// Returns the error of `expression` from the enclosing function.
-#define WARPOOL_TRY(expression)                                     \
-  do {                                                              \
-    if (auto try_result_ = (expression); !try_result_.ok())         \
-      return try_result_.take_error();                              \
+#define WARPOOL_TRY(expression)                                                              \
+  do {                                                                                       \
+    if (auto try_result_ = (expression); !try_result_.ok()) return try_result_.take_error(); \
   } while (false)
 
 #define WARPOOL_CONCAT_(a, b) a##b

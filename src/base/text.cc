@@ -17,7 +17,9 @@ Text::Text(std::string_view text) : size_(text.size()) {
   data_[size_] = '\0';
 }
 
-Text::~Text() { std::free(data_); }
+Text::~Text() {
+  std::free(data_);
+}
 
 Text Text::format_list(const char* format, std::va_list arguments) {
   char buffer[4096];

@@ -14,15 +14,19 @@ constexpr std::uint32_t kModeDefault = 0600;
 constexpr std::uint32_t kModeMask = 0644;
 
 /// Of a small item: its share of the catalogue. Of others: whole pages of the memfd.
-std::uint64_t charge_of_contents(std::uint64_t blob_bytes) { return blob_bytes + sizeof(store::RecordHeader); }
+std::uint64_t charge_of_contents(std::uint64_t blob_bytes) {
+  return blob_bytes + sizeof(store::RecordHeader);
+}
 
 std::string in_words(std::uint64_t bytes) {
   const char* units[] = {"B", "KiB", "MiB", "GiB", "TiB"};
   auto value = static_cast<double>(bytes);
   int unit = 0;
-  for (; value >= 1024 && unit < 4; ++unit) value /= 1024;
+  for (; value >= 1024 && unit < 4; ++unit)
+    value /= 1024;
   char text[32];
-  std::snprintf(text, sizeof text, unit == 0 || value >= 100 ? "%.0f %s" : "%.1f %s", value, units[unit]);
+  std::snprintf(text, sizeof text, unit == 0 || value >= 100 ? "%.0f %s" : "%.1f %s", value,
+                units[unit]);
   return text;
 }
 
@@ -47,13 +51,16 @@ bool Broker::may_read(const Session& session, const store::Item& item) const {
   if ((item.mode & 0004) != 0) return true;
   if ((item.mode & 0040) == 0) return false;
   const auto& groups = session.peer.groups;
-  return session.peer.gid == item.owner_gid || std::find(groups.begin(), groups.end(), item.owner_gid) != groups.end();
+  return session.peer.gid == item.owner_gid ||
+         std::find(groups.begin(), groups.end(), item.owner_gid) != groups.end();
 }
 
 Error Broker::refuse_memory(std::uint64_t bytes, std::string_view name) {
   std::map<const store::Holder*, std::uint64_t> totals;
-  for (const auto& [id, session] : sessions_) totals[session->holder.get()] = session->holder->total();
-  for (const auto& [id, item] : registry_.items()) totals[item->holder.get()] = item->holder->total();
+  for (const auto& [id, session] : sessions_)
+    totals[session->holder.get()] = session->holder->total();
+  for (const auto& [id, item] : registry_.items())
+    totals[item->holder.get()] = item->holder->total();
   std::vector<std::pair<std::uint64_t, const store::Holder*>> order;
   for (const auto& [holder, total] : totals) {
     if (total > 0) order.emplace_back(total, holder);
@@ -63,36 +70,45 @@ Error Broker::refuse_memory(std::uint64_t bytes, std::string_view name) {
   constexpr std::size_t kNamed = 3;
   for (std::size_t i = 0; i < std::min(order.size(), kNamed); ++i) {
     const store::Holder& holder = *order[i].second;
-    holders += (i == 0 ? "" : ", ") + in_words(order[i].first) + " by " + holder.language + " (pid " +
-               std::to_string(holder.pid) + (holder.label.empty() ? "" : ", " + holder.label) +
+    holders += (i == 0 ? "" : ", ") + in_words(order[i].first) + " by " + holder.language +
+               " (pid " + std::to_string(holder.pid) +
+               (holder.label.empty() ? "" : ", " + holder.label) +
                (holder.alive ? ")" : ", ended)");
   }
   if (holders.empty()) holders = "nobody";
   const std::uint64_t used = registry_.memory().total();
   const bool never = bytes > config_.memory_limit;
   report_.on_event({EventKind::kMemoryRefused, 0, bytes, Text(name)});
-  return Error::format(Code::kOutOfMemory,
-                       "array \"%.*s\" needs %s, but %s of the %s budget are in use: %s. %s",
-                       static_cast<int>(name.size()), name.data(), in_words(bytes).c_str(), in_words(used).c_str(),
-                       in_words(config_.memory_limit).c_str(), holders.c_str(),
-                       never ? "It can never fit: restart the broker with a larger --max-memory, or split the array"
-                             : "Remove arrays (warpool ls, warpool rm), wait for room (wait=), or restart the broker "
-                               "with a larger --max-memory");
+  return Error::format(
+      Code::kOutOfMemory, "array \"%.*s\" needs %s, but %s of the %s budget are in use: %s. %s",
+      static_cast<int>(name.size()), name.data(), in_words(bytes).c_str(), in_words(used).c_str(),
+      in_words(config_.memory_limit).c_str(), holders.c_str(),
+      never
+          ? "It can never fit: restart the broker with a larger --max-memory, or split the array"
+          : "Remove arrays (warpool ls, warpool rm), wait for room (wait=), or restart the broker "
+            "with a larger --max-memory");
 }
 
 void Broker::on_create(Session& session, std::uint64_t request, const wire::fb::Create& create) {
   const Result<store::NameKey> key = resolve(session, wire::text(create.name()));
   if (!key.ok()) return reply_error(session, request, key.error());
   if (key.value().owner_uid != session.peer.uid)
+    return reply_error(
+        session, request,
+        Error::format(Code::kPermissionDenied,
+                      "array \"%s\" belongs to user %s; publish under a name of your own",
+                      key.value().name.c_str(),
+                      std::string(user_name(key.value().owner_uid)).c_str()));
+  if (create.size() > kItemBytesMax || create.draft() == 0 ||
+      session.drafts.contains(create.draft()))
     return reply_error(session, request,
-                       Error::format(Code::kPermissionDenied, "array \"%s\" belongs to user %s; publish under a name of your own",
-                                     key.value().name.c_str(), std::string(user_name(key.value().owner_uid)).c_str()));
-  if (create.size() > kItemBytesMax || create.draft() == 0 || session.drafts.contains(create.draft()))
-    return reply_error(session, request, Error::format(Code::kInvalidArgument, "the draft has a bad size or number"));
+                       Error::format(Code::kInvalidArgument, "the draft has a bad size or number"));
   if (session.drafts.size() + session.pending.size() >= kDraftsPerSessionMax)
-    return reply_error(session, request,
-                       Error::format(Code::kLimitReached, "this program has %zu unpublished arrays; publish or discard some",
-                                     session.drafts.size()));
+    return reply_error(
+        session, request,
+        Error::format(Code::kLimitReached,
+                      "this program has %zu unpublished arrays; publish or discard some",
+                      session.drafts.size()));
   const PendingCreate pending{session.id, request, create.draft(), create.size(), key.value()};
   // Waiting ones come first: a newcomer must not take what they wait for.
   if ((pending_creates_.empty() || !create.wait()) && try_create(pending)) return;
@@ -137,41 +153,49 @@ void Broker::on_discard(Session& session, const wire::fb::Discard& discard) {
 }
 
 /// Returns the bytes to charge. Everything about the memory is checked here: seals, size and that it has all its pages.
-Result<std::uint64_t> Broker::check_contents(const Session& session, const wire::fb::Publish& publish,
+Result<std::uint64_t> Broker::check_contents(const Session& session,
+                                             const wire::fb::Publish& publish,
                                              const std::vector<os::Fd>& fds) {
   const std::uint64_t size = publish.size();
   if (publish.draft() == 0) {
     if (!fds.empty() || wire::bytes(publish.contents()).size() != size || size > kInlineBytesMax)
-      return Error::format(Code::kInvalidArgument, "a small array must come with exactly its %llu bytes, at most %zu",
+      return Error::format(Code::kInvalidArgument,
+                           "a small array must come with exactly its %llu bytes, at most %zu",
                            static_cast<unsigned long long>(size), kInlineBytesMax);
     return charge_of_contents(size);
   }
   const auto draft = session.drafts.find(publish.draft());
   if (draft == session.drafts.end())
-    return Error::format(Code::kLost, "the broker does not know this draft of \"%s\"; create it again",
+    return Error::format(Code::kLost,
+                         "the broker does not know this draft of \"%s\"; create it again",
                          publish.name() == nullptr ? "" : publish.name()->c_str());
   if (fds.size() != 1 || publish.contents() != nullptr || size != draft->second.size || size == 0)
     return Error::format(Code::kInvalidArgument, "the published memory is not that of the draft");
   WARPOOL_ASSIGN(const os::MemfdFacts facts, os::inspect_memfd(fds[0]));
   if (!facts.sealed)
-    return Error::format(Code::kInvalidArgument, "the memory of the array is not sealed against write, shrink and grow");
-  if (facts.size != os::round_to_page(size) || facts.allocated < size || facts.allocated > draft->second.charge)
     return Error::format(Code::kInvalidArgument,
-                         "the memory of the array has %llu bytes, %llu of them allocated, but the draft is of %llu",
-                         static_cast<unsigned long long>(facts.size), static_cast<unsigned long long>(facts.allocated),
-                         static_cast<unsigned long long>(size));
+                         "the memory of the array is not sealed against write, shrink and grow");
+  if (facts.size != os::round_to_page(size) || facts.allocated < size ||
+      facts.allocated > draft->second.charge)
+    return Error::format(
+        Code::kInvalidArgument,
+        "the memory of the array has %llu bytes, %llu of them allocated, but the draft is of %llu",
+        static_cast<unsigned long long>(facts.size),
+        static_cast<unsigned long long>(facts.allocated), static_cast<unsigned long long>(size));
   const std::uint64_t items_max = config_.fd_limit / 2;
   if (items_with_memory_ >= items_max)
     return Error::format(Code::kLimitReached,
-                         "the broker holds %llu arrays larger than 64 KiB, more are not possible with its limit of open "
+                         "the broker holds %llu arrays larger than 64 KiB, more are not possible "
+                         "with its limit of open "
                          "files; remove some, or raise the limit (LimitNOFILE)",
                          static_cast<unsigned long long>(items_with_memory_));
   return draft->second.charge;
 }
 
-Result<store::RecordRef> Broker::write_record(const store::Item& item, std::span<const array::Part> parts,
-                                              const wire::fb::Publish& publish, const Session& session,
-                                              std::string_view name) {
+Result<store::RecordRef> Broker::write_record(const store::Item& item,
+                                              std::span<const array::Part> parts,
+                                              const wire::fb::Publish& publish,
+                                              const Session& session, std::string_view name) {
   flatbuffers::FlatBufferBuilder blob(512 + publish.size() * (publish.draft() == 0 ? 1 : 0));
   const auto name_text = wire::add_text(blob, name);
   const auto part_list = store::add_parts(blob, parts);
@@ -184,8 +208,9 @@ Result<store::RecordRef> Broker::write_record(const store::Item& item, std::span
     blob.ForceVectorAlignment(bytes.size(), 1, 16);
     contents = blob.CreateVector(bytes.data(), bytes.size());
   }
-  blob.Finish(wire::fb::CreateItem(blob, name_text, item.owner_uid, item.id, item.version, item.size, clock_.unix_ns(),
-                                   part_list, attributes, session.holder->pid, session.id, language, label, contents));
+  blob.Finish(wire::fb::CreateItem(blob, name_text, item.owner_uid, item.id, item.version,
+                                   item.size, clock_.unix_ns(), part_list, attributes,
+                                   session.holder->pid, session.id, language, label, contents));
   const store::RecordHeader header{.magic = 0,
                                    .state = store::RecordState::kLive,
                                    .record_bytes = 0,
@@ -203,19 +228,25 @@ Result<store::RecordRef> Broker::write_record(const store::Item& item, std::span
   return catalogue_->append(header, wire::finished(blob));
 }
 
-Result<store::Item*> Broker::publish(Session& session, const wire::fb::Publish& publish, std::vector<os::Fd>& fds) {
+Result<store::Item*> Broker::publish(Session& session, const wire::fb::Publish& publish,
+                                     std::vector<os::Fd>& fds) {
   WARPOOL_ASSIGN(const store::NameKey key, resolve(session, wire::text(publish.name())));
   if (key.owner_uid != session.peer.uid)
-    return Error::format(Code::kPermissionDenied, "array \"%s\" belongs to user %s; publish under a name of your own",
+    return Error::format(Code::kPermissionDenied,
+                         "array \"%s\" belongs to user %s; publish under a name of your own",
                          key.name.c_str(), std::string(user_name(key.owner_uid)).c_str());
   if (wire::text(publish.attributes()).size() > kAttributesBytesMax)
-    return Error::format(Code::kLimitReached, "the attributes have more than %zu bytes", kAttributesBytesMax);
-  WARPOOL_ASSIGN(const std::vector<array::Part> parts, store::read_parts(publish.parts(), publish.size()));
+    return Error::format(Code::kLimitReached, "the attributes have more than %zu bytes",
+                         kAttributesBytesMax);
+  WARPOOL_ASSIGN(const std::vector<array::Part> parts,
+                 store::read_parts(publish.parts(), publish.size()));
   WARPOOL_ASSIGN(const std::uint64_t charge, check_contents(session, publish, fds));
   const store::Registry::Name* before = registry_.find_name(key.owner_uid, key.name);
   const bool new_name = before == nullptr || before->current == nullptr;
   if (new_name && registry_.names_of(key.owner_uid) >= kNamesPerUserMax)
-    return Error::format(Code::kLimitReached, "this user has %u arrays, more are not possible; remove some", kNamesPerUserMax);
+    return Error::format(Code::kLimitReached,
+                         "this user has %u arrays, more are not possible; remove some",
+                         kNamesPerUserMax);
   if (publish.draft() == 0 && registry_.memory().total() + WideUint{charge} > config_.memory_limit)
     return refuse_memory(charge, key.name);
 
@@ -231,7 +262,9 @@ Result<store::Item*> Broker::publish(Session& session, const wire::fb::Publish& 
   item->mode = ((publish.mode() == 0 ? inherited : publish.mode()) & kModeMask) | 0400;
   item->flags = publish.flags() & kItemWhileUsed;
   item->holder = session.holder;
-  if (publish.ttl_ms() > 0) item->expires_ns = clock_.monotonic_ns() + std::min<std::int64_t>(publish.ttl_ms(), INT64_MAX / 4'000'000) * 1'000'000;
+  if (publish.ttl_ms() > 0)
+    item->expires_ns = clock_.monotonic_ns() +
+                       std::min<std::int64_t>(publish.ttl_ms(), INT64_MAX / 4'000'000) * 1'000'000;
   if (!fds.empty()) {
     // The keeper first: once the record says that the array exists, its memory must outlive this process.
     keeper_->hold(item->id, fds[0]);
@@ -250,11 +283,14 @@ Result<store::Item*> Broker::publish(Session& session, const wire::fb::Publish& 
   }
   const store::Item* replaced = new_name ? nullptr : before->current;
   const store::RecordRef old_record = replaced == nullptr ? store::RecordRef{} : replaced->record;
-  if (replaced != nullptr && replaced->memory.valid() && replaced->viewers == 0) --items_with_memory_;
-  const store::Registry::Added added = registry_.add(std::move(item), key.owner_uid, key.name, clock_.monotonic_ns());
+  if (replaced != nullptr && replaced->memory.valid() && replaced->viewers == 0)
+    --items_with_memory_;
+  const store::Registry::Added added =
+      registry_.add(std::move(item), key.owner_uid, key.name, clock_.monotonic_ns());
   if (added.replaced_id != 0) {
     retire(added.replaced_id, old_record,
-           added.replaced == nullptr ? store::Registry::Gone::kYes : store::Registry::Gone::kStillViewed);
+           added.replaced == nullptr ? store::Registry::Gone::kYes
+                                     : store::Registry::Gone::kStillViewed);
   }
   return added.item;
 }
@@ -276,11 +312,12 @@ void Broker::retire(std::uint64_t id, store::RecordRef record, store::Registry::
   });
 }
 
-void Broker::on_publish(Session& session, std::uint64_t request, const wire::fb::Publish& message, bool repeated,
-                        std::vector<os::Fd>& fds) {
+void Broker::on_publish(Session& session, std::uint64_t request, const wire::fb::Publish& message,
+                        bool repeated, std::vector<os::Fd>& fds) {
   if (repeated && message.token() != 0) {
     const Result<store::NameKey> key = resolve(session, wire::text(message.name()));
-    store::Registry::Name* name = key.ok() ? registry_.find_name(key.value().owner_uid, key.value().name) : nullptr;
+    store::Registry::Name* name =
+        key.ok() ? registry_.find_name(key.value().owner_uid, key.value().name) : nullptr;
     if (name != nullptr && name->current != nullptr && name->current->token == message.token()) {
       const auto draft = session.drafts.find(message.draft());
       if (draft != session.drafts.end()) {
@@ -289,7 +326,8 @@ void Broker::on_publish(Session& session, std::uint64_t request, const wire::fb:
       }
       if (message.view()) add_view(session, *name->current);
       builder_.Clear();
-      return reply(session, request, wire::fb::CreatePublished(builder_, name->current->id, name->current->version));
+      return reply(session, request,
+                   wire::fb::CreatePublished(builder_, name->current->id, name->current->version));
     }
   }
   const Result<store::Item*> result = publish(session, message, fds);
@@ -300,8 +338,10 @@ void Broker::on_publish(Session& session, std::uint64_t request, const wire::fb:
   session.counters.bytes_published += item.size;
   if (message.view()) add_view(session, item);
   builder_.Clear();
-  reply(session, request, wire::fb::CreatePublished(builder_, item.id, item.version, clock_.unix_ns()));
-  if (store::Item* still = registry_.find(id); still != nullptr && still->current) after_publish(*still);
+  reply(session, request,
+        wire::fb::CreatePublished(builder_, item.id, item.version, clock_.unix_ns()));
+  if (store::Item* still = registry_.find(id); still != nullptr && still->current)
+    after_publish(*still);
 }
 
 /// What follows from a new array but need not delay its publisher.
@@ -312,14 +352,17 @@ void Broker::after_publish(store::Item& item) {
   if (names_file_) {
     const Result<void> noted = names_file_->add(id, item.owner_uid, item.version, item.key->name);
     if (!noted.ok()) {
-      report_.on_event({EventKind::kDegraded, 0, 0,
-                        Text::format("the list of names cannot be written (%s): after a crash of broker and keeper, lost "
-                                     "arrays could not be named",
-                                     noted.error().message.c_str())});
+      report_.on_event(
+          {EventKind::kDegraded, 0, 0,
+           Text::format(
+               "the list of names cannot be written (%s): after a crash of broker and keeper, lost "
+               "arrays could not be named",
+               noted.error().message.c_str())});
       names_file_.reset();
     }
   }
-  report_.on_event({EventKind::kArrayPublished, item.holder->session, item.size, Text(item.key->name)});
+  report_.on_event(
+      {EventKind::kArrayPublished, item.holder->session, item.size, Text(item.key->name)});
   const auto waiting = pending_gets_.find(*item.key);
   if (waiting != pending_gets_.end()) {
     const std::list<PendingGet> gets = std::move(waiting->second);
@@ -334,7 +377,8 @@ void Broker::after_publish(store::Item& item) {
         session->pending[get.request] = *still->key;
         pending_gets_[*still->key].push_back(get);
       } else if (get.version != 0 && get.version < still->version) {
-        reply_error(*session, get.request, explain_missing(*session, *still->key, get.version, get.since_ns));
+        reply_error(*session, get.request,
+                    explain_missing(*session, *still->key, get.version, get.since_ns));
       } else if (!may_read(*session, *still)) {
         session->pending[get.request] = *still->key;
         pending_gets_[*still->key].push_back(get);
@@ -343,7 +387,8 @@ void Broker::after_publish(store::Item& item) {
       }
     }
   }
-  if (store::Item* still = registry_.find(id); still != nullptr && still->current) tell_watchers(*still, kEventPublished);
+  if (store::Item* still = registry_.find(id); still != nullptr && still->current)
+    tell_watchers(*still, kEventPublished);
   pump_creates();
 }
 

@@ -11,7 +11,10 @@ namespace warpool::broker {
 using wire::fb::RequestBody;
 
 Broker::Broker(const Config& config, const Dependencies& dependencies)
-    : config_(config), clock_(dependencies.clock), report_(dependencies.report), keeper_(&dependencies.keeper) {}
+    : config_(config),
+      clock_(dependencies.clock),
+      report_(dependencies.report),
+      keeper_(&dependencies.keeper) {}
 
 Broker::~Broker() = default;
 
@@ -20,11 +23,13 @@ Result<SessionId> Broker::open(const Peer& peer, SessionPort& port) {
   const std::uint64_t sessions_max = std::max<std::uint64_t>(config_.fd_limit / 4, 16);
   std::uint32_t& count = sessions_per_user_[peer.uid];
   if (sessions_.size() >= sessions_max || count >= kSessionsPerUserMax) {
-    report_.on_event({EventKind::kSessionRefused, 0, sessions_.size(), Text("too many programs are connected")});
-    return Error::format(Code::kLimitReached,
-                         "%zu programs are connected to the broker, more are not possible; close some or raise the "
-                         "limit of open files (LimitNOFILE)",
-                         sessions_.size());
+    report_.on_event(
+        {EventKind::kSessionRefused, 0, sessions_.size(), Text("too many programs are connected")});
+    return Error::format(
+        Code::kLimitReached,
+        "%zu programs are connected to the broker, more are not possible; close some or raise the "
+        "limit of open files (LimitNOFILE)",
+        sessions_.size());
   }
   ++count;
   auto session = std::make_unique<Session>();
@@ -38,7 +43,8 @@ Result<SessionId> Broker::open(const Peer& peer, SessionPort& port) {
   session->holder->uid = peer.uid;
   const SessionId id = session->id;
   sessions_.emplace(id, std::move(session));
-  report_.on_event({EventKind::kSessionOpened, id, static_cast<std::uint64_t>(peer.pid), Text(peer.command)});
+  report_.on_event(
+      {EventKind::kSessionOpened, id, static_cast<std::uint64_t>(peer.pid), Text(peer.command)});
   return id;
 }
 
@@ -60,7 +66,8 @@ void Broker::receive(SessionId id, std::span<const std::uint8_t> message, std::v
   if (find(id) == nullptr) return;
   const bool hello = request.value()->body_type() == RequestBody::Hello;
   if (hello == session->greeted) {
-    report_.on_event({EventKind::kProtocolViolation, id, 0, Text("a session begins with exactly one greeting")});
+    report_.on_event(
+        {EventKind::kProtocolViolation, id, 0, Text("a session begins with exactly one greeting")});
     return end_session(id, "a session begins with exactly one greeting");
   }
   dispatch(*session, *request.value(), fds);
@@ -82,46 +89,71 @@ void Broker::note_counters(Session& session, const wire::fb::Request& request) {
   }
 }
 
-void Broker::dispatch(Session& session, const wire::fb::Request& request, std::vector<os::Fd>& fds) {
+void Broker::dispatch(Session& session, const wire::fb::Request& request,
+                      std::vector<os::Fd>& fds) {
   const std::uint64_t id = request.id();
   switch (request.body_type()) {
-    case RequestBody::Hello: return on_hello(session, id, *request.body_as_Hello());
-    case RequestBody::Ping: return reply_ok(session, id);
-    case RequestBody::BrokerStatus: return on_status(session, id);
-    case RequestBody::Create: return on_create(session, id, *request.body_as_Create());
-    case RequestBody::Discard: return on_discard(session, *request.body_as_Discard());
-    case RequestBody::Publish: return on_publish(session, id, *request.body_as_Publish(), request.repeated(), fds);
-    case RequestBody::Get: return on_get(session, id, *request.body_as_Get());
-    case RequestBody::GetMemory: return on_get_memory(session, id, *request.body_as_GetMemory());
-    case RequestBody::Release: return on_release(session, *request.body_as_Release());
-    case RequestBody::Cancel: return on_cancel(session, *request.body_as_Cancel());
-    case RequestBody::Remove: return on_remove(session, id, *request.body_as_Remove(), request.repeated());
-    case RequestBody::Chmod: return on_chmod(session, id, *request.body_as_Chmod());
-    case RequestBody::Expire: return on_expire(session, id, *request.body_as_Expire());
-    case RequestBody::List: return on_list(session, id, *request.body_as_List());
-    case RequestBody::Stat: return on_stat(session, id, *request.body_as_Stat());
-    case RequestBody::Watch: return on_watch(session, id, *request.body_as_Watch());
-    case RequestBody::Unwatch: session.watches.erase(request.body_as_Unwatch()->watch()); return;
-    case RequestBody::Sessions: return on_sessions(session, id, *request.body_as_Sessions());
+    case RequestBody::Hello:
+      return on_hello(session, id, *request.body_as_Hello());
+    case RequestBody::Ping:
+      return reply_ok(session, id);
+    case RequestBody::BrokerStatus:
+      return on_status(session, id);
+    case RequestBody::Create:
+      return on_create(session, id, *request.body_as_Create());
+    case RequestBody::Discard:
+      return on_discard(session, *request.body_as_Discard());
+    case RequestBody::Publish:
+      return on_publish(session, id, *request.body_as_Publish(), request.repeated(), fds);
+    case RequestBody::Get:
+      return on_get(session, id, *request.body_as_Get());
+    case RequestBody::GetMemory:
+      return on_get_memory(session, id, *request.body_as_GetMemory());
+    case RequestBody::Release:
+      return on_release(session, *request.body_as_Release());
+    case RequestBody::Cancel:
+      return on_cancel(session, *request.body_as_Cancel());
+    case RequestBody::Remove:
+      return on_remove(session, id, *request.body_as_Remove(), request.repeated());
+    case RequestBody::Chmod:
+      return on_chmod(session, id, *request.body_as_Chmod());
+    case RequestBody::Expire:
+      return on_expire(session, id, *request.body_as_Expire());
+    case RequestBody::List:
+      return on_list(session, id, *request.body_as_List());
+    case RequestBody::Stat:
+      return on_stat(session, id, *request.body_as_Stat());
+    case RequestBody::Watch:
+      return on_watch(session, id, *request.body_as_Watch());
+    case RequestBody::Unwatch:
+      session.watches.erase(request.body_as_Unwatch()->watch());
+      return;
+    case RequestBody::Sessions:
+      return on_sessions(session, id, *request.body_as_Sessions());
     case RequestBody::Spare: {
       registry_.discharge_spare(*session.holder);
       const std::uint64_t bytes = request.body_as_Spare()->bytes();
       // A spare is only a convenience: it may use what nobody else is likely to need soon.
-      const bool fits = registry_.memory().total() + WideUint{bytes} <= config_.memory_limit / 4 * 3;
+      const bool fits =
+          registry_.memory().total() + WideUint{bytes} <= config_.memory_limit / 4 * 3;
       if (bytes > 0 && !fits)
         return reply_error(session, id, Error::format(Code::kOutOfMemory, "no memory for a spare"));
       registry_.charge_spare(*session.holder, bytes);
       pump_creates();
       return reply_ok(session, id);
     }
-    case RequestBody::Acknowledge: return;
-    case RequestBody::Shutdown: return on_shutdown(session, id, *request.body_as_Shutdown());
+    case RequestBody::Acknowledge:
+      return;
+    case RequestBody::Shutdown:
+      return on_shutdown(session, id, *request.body_as_Shutdown());
     default:
-      return reply_error(session, id,
-                         Error::format(Code::kVersionMismatch,
-                                       "this broker (%s) does not know that request; update the broker to the version "
-                                       "of the library (%s)",
-                                       config_.version.c_str(), session.library_version.c_str()));
+      return reply_error(
+          session, id,
+          Error::format(
+              Code::kVersionMismatch,
+              "this broker (%s) does not know that request; update the broker to the version "
+              "of the library (%s)",
+              config_.version.c_str(), session.library_version.c_str()));
   }
 }
 
@@ -137,7 +169,8 @@ void Broker::closed(SessionId id) {
     if (waiting->second.empty()) pending_gets_.erase(waiting);
   }
   pending_creates_.remove_if([&](const PendingCreate& create) { return create.session == id; });
-  for (const auto& [draft, facts] : session->drafts) registry_.discharge_draft(*session->holder, facts.charge);
+  for (const auto& [draft, facts] : session->drafts)
+    registry_.discharge_draft(*session->holder, facts.charge);
   registry_.discharge_spare(*session->holder);
   const auto views = std::move(session->views);
   session->views.clear();
@@ -204,9 +237,11 @@ std::int64_t Broker::tick() {
       if (memory) --items_with_memory_;
       retire(id, record, registry_.drop_viewer(item));
     }
-    for (const std::uint64_t id : std::vector<std::uint64_t>(while_used_.begin(), while_used_.end())) {
+    for (const std::uint64_t id :
+         std::vector<std::uint64_t>(while_used_.begin(), while_used_.end())) {
       store::Item* item = registry_.find(id);
-      if (item != nullptr && item->current && item->viewers == 0 && !item->holder->alive) remove_item(*item);
+      if (item != nullptr && item->current && item->viewers == 0 && !item->holder->alive)
+        remove_item(*item);
     }
   }
   std::int64_t next = expiries_.empty() ? -1 : expiries_.begin()->first;

@@ -39,7 +39,8 @@ class Broker {
   };
 
   /// Starts empty, or with what the keeper held (`held` non-empty). Other descriptors than catalogue and items stay in `held`.
-  static Result<std::unique_ptr<Broker>> start(const Config& config, const Dependencies& dependencies,
+  static Result<std::unique_ptr<Broker>> start(const Config& config,
+                                               const Dependencies& dependencies,
                                                std::vector<store::HeldFd>& held);
   ~Broker();
   Broker(const Broker&) = delete;
@@ -95,7 +96,8 @@ class Broker {
     store::NameKey key;
   };
   struct Counters {
-    std::uint64_t arrays_published = 0, arrays_got = 0, bytes_published = 0, bytes_got = 0, bytes_shared = 0;
+    std::uint64_t arrays_published = 0, arrays_got = 0, bytes_published = 0, bytes_got = 0,
+                  bytes_shared = 0;
     std::uint64_t waits = 0, waited_ms = 0;
     std::uint64_t copies[8] = {}, copied_bytes[8] = {};
   };
@@ -108,7 +110,8 @@ class Broker {
   Broker(const Config& config, const Dependencies& dependencies);
   Result<void> recover(std::vector<store::HeldFd>& held);
   void adopt_items(std::vector<store::HeldFd>& held);
-  void adopt_item(store::RecordRef ref, store::RecordHeader& header, std::unordered_map<std::uint64_t, os::Fd>& fds);
+  void adopt_item(store::RecordRef ref, store::RecordHeader& header,
+                  std::unordered_map<std::uint64_t, os::Fd>& fds);
   void start_names_file();
 
   // Dispatch (broker.cc).
@@ -125,14 +128,16 @@ class Broker {
   void send(Session& session, int fd);
   void flush_deferred(Session& session);
   flatbuffers::Offset<wire::fb::ItemState> build_item_state(const store::Item& item);
-  flatbuffers::Offset<wire::fb::ItemState> build_item_state(const store::Item& item, std::span<const std::uint8_t> blob);
+  flatbuffers::Offset<wire::fb::ItemState> build_item_state(const store::Item& item,
+                                                            std::span<const std::uint8_t> blob);
   /// The same without the contents of small items.
   flatbuffers::Offset<wire::fb::ItemState> build_listed_item(const store::Item& item);
   std::string_view user_name(std::uint32_t uid);
 
   // Sessions (sessions.cc).
   void on_hello(Session& session, std::uint64_t request, const wire::fb::Hello& hello);
-  void restore(Session& session, const wire::fb::Hello& hello, std::vector<std::uint64_t>& lost_drafts);
+  void restore(Session& session, const wire::fb::Hello& hello,
+               std::vector<std::uint64_t>& lost_drafts);
   void on_status(Session& session, std::uint64_t request);
   void on_sessions(Session& session, std::uint64_t request, const wire::fb::Sessions& query);
   void on_shutdown(Session& session, std::uint64_t request, const wire::fb::Shutdown& query);
@@ -144,13 +149,15 @@ class Broker {
   void on_create(Session& session, std::uint64_t request, const wire::fb::Create& create);
   bool try_create(const PendingCreate& create);
   void on_discard(Session& session, const wire::fb::Discard& discard);
-  void on_publish(Session& session, std::uint64_t request, const wire::fb::Publish& publish, bool repeated,
-                  std::vector<os::Fd>& fds);
-  Result<store::Item*> publish(Session& session, const wire::fb::Publish& publish, std::vector<os::Fd>& fds);
+  void on_publish(Session& session, std::uint64_t request, const wire::fb::Publish& publish,
+                  bool repeated, std::vector<os::Fd>& fds);
+  Result<store::Item*> publish(Session& session, const wire::fb::Publish& publish,
+                               std::vector<os::Fd>& fds);
   Result<std::uint64_t> check_contents(const Session& session, const wire::fb::Publish& publish,
                                        const std::vector<os::Fd>& fds);
   Result<store::RecordRef> write_record(const store::Item& item, std::span<const array::Part> parts,
-                                        const wire::fb::Publish& publish, const Session& session, std::string_view name);
+                                        const wire::fb::Publish& publish, const Session& session,
+                                        std::string_view name);
   void retire(std::uint64_t id, store::RecordRef record, store::Registry::Gone gone);
   void after_publish(store::Item& item);
   void on_get(Session& session, std::uint64_t request, const wire::fb::Get& get);
@@ -160,7 +167,8 @@ class Broker {
   void drop_view(Session& session, std::uint64_t id);
   void add_view(Session& session, store::Item& item);
   void on_cancel(Session& session, const wire::fb::Cancel& cancel);
-  void on_remove(Session& session, std::uint64_t request, const wire::fb::Remove& remove, bool repeated);
+  void on_remove(Session& session, std::uint64_t request, const wire::fb::Remove& remove,
+                 bool repeated);
   void on_chmod(Session& session, std::uint64_t request, const wire::fb::Chmod& chmod);
   void on_expire(Session& session, std::uint64_t request, const wire::fb::Expire& expire);
   void set_expiry(store::Item& item, std::int64_t ttl_ms);
@@ -168,17 +176,20 @@ class Broker {
   void drop_unused_items(const store::Holder& maker);
   void pump_creates();
   Error refuse_memory(std::uint64_t bytes, std::string_view name);
-  Error explain_missing(const Session& session, const store::NameKey& key, std::uint64_t version, std::int64_t since_ns);
+  Error explain_missing(const Session& session, const store::NameKey& key, std::uint64_t version,
+                        std::int64_t since_ns);
   bool may_read(const Session& session, const store::Item& item) const;
   Result<store::NameKey> resolve(const Session& session, std::string_view qualified);
-  Result<store::Item*> find_own(const Session& session, std::string_view qualified, std::uint64_t version);
+  Result<store::Item*> find_own(const Session& session, std::string_view qualified,
+                                std::uint64_t version);
   void tell_watchers(const store::Item& item, std::uint8_t kind);
 
   // Listings and watches (listing.cc).
   void on_list(Session& session, std::uint64_t request, const wire::fb::List& query);
   void on_stat(Session& session, std::uint64_t request, const wire::fb::Stat& query);
   void on_watch(Session& session, std::uint64_t request, const wire::fb::Watch& query);
-  bool send_event(Session& session, std::uint64_t watch_id, Watch& watch, const store::Item& item, std::uint8_t kind);
+  bool send_event(Session& session, std::uint64_t watch_id, Watch& watch, const store::Item& item,
+                  std::uint8_t kind);
   Result<std::string> check_pattern(std::string_view pattern, std::string_view& owner);
 
   Config config_;
@@ -193,14 +204,17 @@ class Broker {
   std::unordered_map<std::uint32_t, std::uint32_t> sessions_per_user_;
   std::map<store::NameKey, std::list<PendingGet>> pending_gets_;
   std::list<PendingCreate> pending_creates_;
-  std::multimap<std::int64_t, std::uint64_t> expiries_;  ///< time -> item id; stale entries are skipped
-  std::set<std::uint64_t> while_used_;                   ///< ids of items that go with their maker and viewers
-  std::deque<Ended> ended_;                              ///< sessions of runs, for their summaries
+  std::multimap<std::int64_t, std::uint64_t>
+      expiries_;                        ///< time -> item id; stale entries are skipped
+  std::set<std::uint64_t> while_used_;  ///< ids of items that go with their maker and viewers
+  std::deque<Ended> ended_;             ///< sessions of runs, for their summaries
   std::unordered_map<std::uint32_t, std::string> user_names_;
-  std::unordered_map<std::uint64_t, std::shared_ptr<store::Holder>> recovered_holders_;  ///< by the session that made items
+  std::unordered_map<std::uint64_t, std::shared_ptr<store::Holder>>
+      recovered_holders_;  ///< by the session that made items
   std::uint64_t items_with_memory_ = 0;
   std::int64_t started_ns_ = 0;
-  std::int64_t recovery_ends_ns_ = 0;  ///< until then viewers of removed items may come back; 0: no recovery
+  std::int64_t recovery_ends_ns_ =
+      0;  ///< until then viewers of removed items may come back; 0: no recovery
   Stop stop_ = Stop::kNo;
   flatbuffers::FlatBufferBuilder builder_{4096};
 };

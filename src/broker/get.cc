@@ -46,20 +46,23 @@ void Broker::drop_view(Session& session, std::uint64_t id) {
     if (memory) --items_with_memory_;
     return retire(id, record, gone);
   }
-  if (was_current && item->viewers == 0 && while_used_.contains(id) && !item->holder->alive) remove_item(*item);
+  if (was_current && item->viewers == 0 && while_used_.contains(id) && !item->holder->alive)
+    remove_item(*item);
 }
 
 void Broker::drop_unused_items(const store::Holder& maker) {
   const std::vector<std::uint64_t> candidates(while_used_.begin(), while_used_.end());
   for (const std::uint64_t id : candidates) {
     store::Item* item = registry_.find(id);
-    if (item != nullptr && item->current && item->viewers == 0 && item->holder.get() == &maker) remove_item(*item);
+    if (item != nullptr && item->current && item->viewers == 0 && item->holder.get() == &maker)
+      remove_item(*item);
   }
 }
 
 void Broker::on_release(Session& session, const wire::fb::Release& release) {
   if (release.ids() == nullptr) return;
-  for (const std::uint64_t id : *release.ids()) drop_view(session, id);
+  for (const std::uint64_t id : *release.ids())
+    drop_view(session, id);
   pump_creates();
 }
 
@@ -80,41 +83,50 @@ void Broker::on_get(Session& session, std::uint64_t request, const wire::fb::Get
   store::Registry::Name* name = registry_.find_name(key.value().owner_uid, key.value().name);
   store::Item* item = name == nullptr ? nullptr : name->current;
   const bool readable = item != nullptr && may_read(session, *item);
-  if (readable && (get.version() == 0 || get.version() == item->version)) return give(session, request, *item);
+  if (readable && (get.version() == 0 || get.version() == item->version))
+    return give(session, request, *item);
   const bool passed = readable && get.version() < item->version;
   const std::int64_t now = clock_.monotonic_ns();
   if (!get.wait() || passed || request == 0)
     return reply_error(session, request, explain_missing(session, key.value(), get.version(), now));
   if (session.pending.size() >= kPendingPerSessionMax)
     return reply_error(session, request,
-                       Error::format(Code::kLimitReached, "%zu calls of this program wait already", session.pending.size()));
+                       Error::format(Code::kLimitReached, "%zu calls of this program wait already",
+                                     session.pending.size()));
   session.pending[request] = key.value();
   pending_gets_[key.value()].push_back({session.id, request, get.version(), now});
 }
 
-void Broker::on_get_memory(Session& session, std::uint64_t request, const wire::fb::GetMemory& get) {
+void Broker::on_get_memory(Session& session, std::uint64_t request,
+                           const wire::fb::GetMemory& get) {
   store::Item* item = registry_.find(get.id());
   if (item == nullptr || !session.views.contains(get.id()) || !item->memory.valid())
-    return reply_error(session, request, Error::format(Code::kLost, "the array is no longer held by this program"));
+    return reply_error(session, request,
+                       Error::format(Code::kLost, "the array is no longer held by this program"));
   builder_.Clear();
   builder_.Finish(wire::fb::CreateReply(builder_, request));
   send(session, item->memory.get());
 }
 
 /// Why there is nothing to give, who made it last, and who might make it.
-Error Broker::explain_missing(const Session& session, const store::NameKey& key, std::uint64_t version, std::int64_t since_ns) {
+Error Broker::explain_missing(const Session& session, const store::NameKey& key,
+                              std::uint64_t version, std::int64_t since_ns) {
   const std::int64_t now = clock_.monotonic_ns();
   std::string what = "there is no array \"" + key.name + "\"";
   if (version != 0) what += " in version " + std::to_string(version);
-  if (key.owner_uid != session.peer.uid) what += " of user " + std::string(user_name(key.owner_uid)) + " that you may read";
+  if (key.owner_uid != session.peer.uid)
+    what += " of user " + std::string(user_name(key.owner_uid)) + " that you may read";
   if (now - since_ns > 10 * kNsPerMs) what += " after waiting " + seconds(now - since_ns);
   const bool visible = key.owner_uid == session.peer.uid || session.peer.admin;
-  const store::Registry::Name* name = visible ? registry_.find_name(key.owner_uid, key.name) : nullptr;
+  const store::Registry::Name* name =
+      visible ? registry_.find_name(key.owner_uid, key.name) : nullptr;
   if (name != nullptr && name->current != nullptr) {
     what += "; the latest is version " + std::to_string(name->current->version);
   } else if (name != nullptr && name->last_maker != nullptr) {
-    what += "; " + program(*name->last_maker) + (name->last_maker->alive ? ", still connected," : ", which has ended,") +
-            " last made it " + seconds(now - name->last_made_ns) + " ago (version " + std::to_string(name->last_version) + ")";
+    what += "; " + program(*name->last_maker) +
+            (name->last_maker->alive ? ", still connected," : ", which has ended,") +
+            " last made it " + seconds(now - name->last_made_ns) + " ago (version " +
+            std::to_string(name->last_version) + ")";
   } else if (visible) {
     what += "; no program has made it since the broker started";
   }
@@ -122,12 +134,14 @@ Error Broker::explain_missing(const Session& session, const store::NameKey& key,
   constexpr int kNamed = 4;
   int named = 0;
   for (const auto& [id, other] : sessions_) {
-    if (id == session.id || other->peer.uid != key.owner_uid || !visible || !other->greeted) continue;
+    if (id == session.id || other->peer.uid != key.owner_uid || !visible || !other->greeted)
+      continue;
     if (other->holder->language == "cli" || named++ >= kNamed) continue;
     others += (others.empty() ? "" : ", ") + program(*other->holder);
   }
-  what += others.empty() ? ". No other program of this user is connected; start the one that makes it"
-                         : ". Connected now: " + others;
+  what += others.empty()
+              ? ". No other program of this user is connected; start the one that makes it"
+              : ". Connected now: " + others;
   what += ", or see warpool ls for the names that exist";
   return Error::format(Code::kNotFound, "%s", what.c_str());
 }
@@ -142,7 +156,8 @@ void Broker::on_cancel(Session& session, const wire::fb::Cancel& cancel) {
     auto waiting = pending_gets_.find(*key);
     for (auto get = waiting->second.begin(); get != waiting->second.end(); ++get) {
       if (get->session != session.id || get->request != cancel.request()) continue;
-      if (cancel.timed_out()) error.message = explain_missing(session, *key, get->version, get->since_ns).message;
+      if (cancel.timed_out())
+        error.message = explain_missing(session, *key, get->version, get->since_ns).message;
       waiting->second.erase(get);
       break;
     }
@@ -150,7 +165,8 @@ void Broker::on_cancel(Session& session, const wire::fb::Cancel& cancel) {
   } else {
     for (auto create = pending_creates_.begin(); create != pending_creates_.end(); ++create) {
       if (create->session != session.id || create->request != cancel.request()) continue;
-      if (cancel.timed_out()) error.message = refuse_memory(os::round_to_page(create->size), create->key.name).message;
+      if (cancel.timed_out())
+        error.message = refuse_memory(os::round_to_page(create->size), create->key.name).message;
       pending_creates_.erase(create);
       break;
     }
@@ -161,7 +177,8 @@ void Broker::on_cancel(Session& session, const wire::fb::Cancel& cancel) {
 }
 
 /// The current item of a name that this session owns and may change.
-Result<store::Item*> Broker::find_own(const Session& session, std::string_view qualified, std::uint64_t version) {
+Result<store::Item*> Broker::find_own(const Session& session, std::string_view qualified,
+                                      std::uint64_t version) {
   WARPOOL_ASSIGN(const store::NameKey key, resolve(session, qualified));
   store::Registry::Name* name = registry_.find_name(key.owner_uid, key.name);
   store::Item* item = name == nullptr ? nullptr : name->current;
@@ -169,8 +186,10 @@ Result<store::Item*> Broker::find_own(const Session& session, std::string_view q
   if (!readable || (version != 0 && item->version != version))
     return explain_missing(session, key, version, clock_.monotonic_ns());
   if (key.owner_uid != session.peer.uid && !session.peer.admin)
-    return Error::format(Code::kPermissionDenied, "array \"%s\" belongs to user %s; only they or an administrator (admin.sock) may change it",
-                         key.name.c_str(), std::string(user_name(key.owner_uid)).c_str());
+    return Error::format(
+        Code::kPermissionDenied,
+        "array \"%s\" belongs to user %s; only they or an administrator (admin.sock) may change it",
+        key.name.c_str(), std::string(user_name(key.owner_uid)).c_str());
   return item;
 }
 
@@ -184,10 +203,12 @@ void Broker::remove_item(store::Item& item) {
   pump_creates();
 }
 
-void Broker::on_remove(Session& session, std::uint64_t request, const wire::fb::Remove& remove, bool repeated) {
+void Broker::on_remove(Session& session, std::uint64_t request, const wire::fb::Remove& remove,
+                       bool repeated) {
   const Result<store::Item*> item = find_own(session, wire::text(remove.name()), remove.version());
   // Sent again after a lost connection: the first one may have done it.
-  if (!item.ok() && repeated && item.error().code == Code::kNotFound) return reply_ok(session, request);
+  if (!item.ok() && repeated && item.error().code == Code::kNotFound)
+    return reply_ok(session, request);
   if (!item.ok()) return reply_error(session, request, item.error());
   const SessionId id = session.id;
   remove_item(*item.value());
@@ -196,11 +217,13 @@ void Broker::on_remove(Session& session, std::uint64_t request, const wire::fb::
 
 void Broker::on_chmod(Session& session, std::uint64_t request, const wire::fb::Chmod& chmod) {
   if ((chmod.mode() & ~(kModeMask | 0200U)) != 0)
-    return reply_error(session, request,
-                       Error::format(Code::kInvalidArgument,
-                                     "mode %04o has bits without meaning: only read bits can be set (0600, 0640, 0644), "
-                                     "since only the owner replaces or removes an array",
-                                     chmod.mode()));
+    return reply_error(
+        session, request,
+        Error::format(
+            Code::kInvalidArgument,
+            "mode %04o has bits without meaning: only read bits can be set (0600, 0640, 0644), "
+            "since only the owner replaces or removes an array",
+            chmod.mode()));
   const Result<store::Item*> item = find_own(session, wire::text(chmod.name()), 0);
   if (!item.ok()) return reply_error(session, request, item.error());
   item.value()->mode = chmod.mode() | 0400;
@@ -209,14 +232,16 @@ void Broker::on_chmod(Session& session, std::uint64_t request, const wire::fb::C
 }
 
 void Broker::set_expiry(store::Item& item, std::int64_t ttl_ms) {
-  item.expires_ns = ttl_ms <= 0 ? 0 : clock_.monotonic_ns() + std::min(ttl_ms, kTtlMsMax) * kNsPerMs;
+  item.expires_ns =
+      ttl_ms <= 0 ? 0 : clock_.monotonic_ns() + std::min(ttl_ms, kTtlMsMax) * kNsPerMs;
   catalogue_->header(item.record).expires_ns = item.expires_ns;
   if (item.expires_ns != 0) expiries_.emplace(item.expires_ns, item.id);
 }
 
 void Broker::on_expire(Session& session, std::uint64_t request, const wire::fb::Expire& expire) {
   if (expire.ttl_ms() < 0)
-    return reply_error(session, request, Error::format(Code::kInvalidArgument, "a time to live cannot be negative"));
+    return reply_error(session, request,
+                       Error::format(Code::kInvalidArgument, "a time to live cannot be negative"));
   const Result<store::Item*> item = find_own(session, wire::text(expire.name()), 0);
   if (!item.ok()) return reply_error(session, request, item.error());
   set_expiry(*item.value(), expire.ttl_ms());

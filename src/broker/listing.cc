@@ -8,12 +8,15 @@ namespace {
 /// Events beyond this much unread output are replaced by one overflow event.
 constexpr std::size_t kWatchQueuedBytesMax = 512 * 1024;
 
-std::string cursor_of(const store::NameKey& key) { return std::to_string(key.owner_uid) + ":" + key.name; }
+std::string cursor_of(const store::NameKey& key) {
+  return std::to_string(key.owner_uid) + ":" + key.name;
+}
 
 store::NameKey key_of_cursor(std::string_view cursor) {
   const std::size_t colon = cursor.find(':');
   if (colon == std::string_view::npos) return {};
-  const auto uid = static_cast<std::uint32_t>(std::strtoul(std::string(cursor.substr(0, colon)).c_str(), nullptr, 10));
+  const auto uid = static_cast<std::uint32_t>(
+      std::strtoul(std::string(cursor.substr(0, colon)).c_str(), nullptr, 10));
   return {uid, std::string(cursor.substr(colon + 1))};
 }
 
@@ -27,7 +30,8 @@ Result<std::string> Broker::check_pattern(std::string_view pattern, std::string_
     pattern = pattern.substr(colon + 1);
   }
   if (pattern.size() > kPatternBytesMax)
-    return Error::format(Code::kInvalidArgument, "the pattern has more than %zu bytes", kPatternBytesMax);
+    return Error::format(Code::kInvalidArgument, "the pattern has more than %zu bytes",
+                         kPatternBytesMax);
   return std::string(pattern.empty() ? "*" : pattern);
 }
 
@@ -47,7 +51,8 @@ void Broker::on_list(Session& session, std::uint64_t request, const wire::fb::Li
   std::vector<flatbuffers::Offset<wire::fb::ItemState>> items;
   std::string cursor;
   const std::string_view from = wire::text(query.cursor());
-  auto entry = from.empty() ? (one_user ? registry_.names().lower_bound({uid, ""}) : registry_.names().begin())
+  auto entry = from.empty() ? (one_user ? registry_.names().lower_bound({uid, ""})
+                                        : registry_.names().begin())
                             : registry_.names().upper_bound(key_of_cursor(from));
   std::string last;
   // A page ends by its bytes or by the names that were looked at, so that no listing holds the loop for long.
@@ -61,7 +66,9 @@ void Broker::on_list(Session& session, std::uint64_t request, const wire::fb::Li
     }
     last = cursor_of(entry->first);
     const store::Item* item = entry->second.current;
-    if (item == nullptr || !may_read(session, *item) || !array::matches(pattern.value(), entry->first.name)) continue;
+    if (item == nullptr || !may_read(session, *item) ||
+        !array::matches(pattern.value(), entry->first.name))
+      continue;
     if (!item->memory.valid() && item->size > 0) {
       // A listing shows no contents; the description is built again without them.
       items.push_back(build_listed_item(*item));
@@ -72,8 +79,10 @@ void Broker::on_list(Session& session, std::uint64_t request, const wire::fb::Li
   if (cursor.empty() && (query.flags() & kListRemoved) != 0) {
     for (const auto& [id, item] : registry_.items()) {
       if (builder_.GetSize() > kListPageBytes) break;
-      if (item->current || (one_user && item->owner_uid != uid) || !may_read(session, *item)) continue;
-      if (array::matches(pattern.value(), item->key->name)) items.push_back(build_listed_item(*item));
+      if (item->current || (one_user && item->owner_uid != uid) || !may_read(session, *item))
+        continue;
+      if (array::matches(pattern.value(), item->key->name))
+        items.push_back(build_listed_item(*item));
     }
   }
   const auto list = builder_.CreateVector(items);
@@ -89,16 +98,17 @@ flatbuffers::Offset<wire::fb::ItemState> Broker::build_listed_item(const store::
     const auto path = part->path() == nullptr ? 0 : wire::add_text(blob, wire::text(part->path()));
     const auto shape = blob.CreateVector(part->shape()->data(), part->shape()->size());
     const auto strides = blob.CreateVector(part->strides()->data(), part->strides()->size());
-    parts.push_back(wire::fb::CreatePart(blob, path, part->kind(), part->dtype(), shape, strides, part->offset()));
+    parts.push_back(wire::fb::CreatePart(blob, path, part->kind(), part->dtype(), shape, strides,
+                                         part->offset()));
   }
   const auto part_list = blob.CreateVector(parts);
   const auto name = wire::add_text(blob, wire::text(full->name()));
   const auto attributes = wire::add_text(blob, wire::text(full->attributes()));
   const auto language = wire::add_text(blob, wire::text(full->maker_language()));
   const auto label = wire::add_text(blob, wire::text(full->maker_label()));
-  blob.Finish(wire::fb::CreateItem(blob, name, full->owner_uid(), full->id(), full->version(), full->size(),
-                                   full->created_unix_ns(), part_list, attributes, full->maker_pid(), full->maker_session(),
-                                   language, label));
+  blob.Finish(wire::fb::CreateItem(blob, name, full->owner_uid(), full->id(), full->version(),
+                                   full->size(), full->created_unix_ns(), part_list, attributes,
+                                   full->maker_pid(), full->maker_session(), language, label));
   return build_item_state(item, wire::finished(blob));
 }
 
@@ -109,7 +119,9 @@ void Broker::on_stat(Session& session, std::uint64_t request, const wire::fb::St
   const store::Item* item = name == nullptr ? nullptr : name->current;
   const bool readable = item != nullptr && may_read(session, *item);
   if (!readable || (query.version() != 0 && query.version() != item->version))
-    return reply_error(session, request, explain_missing(session, key.value(), query.version(), clock_.monotonic_ns()));
+    return reply_error(
+        session, request,
+        explain_missing(session, key.value(), query.version(), clock_.monotonic_ns()));
   builder_.Clear();
   const auto state = build_listed_item(*item);
   const auto list = builder_.CreateVector(&state, 1);
@@ -121,8 +133,10 @@ void Broker::on_watch(Session& session, std::uint64_t request, const wire::fb::W
   const Result<std::string> pattern = check_pattern(wire::text(query.pattern()), owner);
   if (!pattern.ok()) return reply_error(session, request, pattern.error());
   if (session.watches.size() >= kWatchesPerSessionMax)
-    return reply_error(session, request, Error::format(Code::kLimitReached, "this program has %u watches, more are not possible",
-                                                       kWatchesPerSessionMax));
+    return reply_error(
+        session, request,
+        Error::format(Code::kLimitReached, "this program has %u watches, more are not possible",
+                      kWatchesPerSessionMax));
   Watch watch{pattern.value(), session.peer.uid, false};
   if ((query.flags() & kListAllUsers) != 0) watch.owner.reset();
   if (!owner.empty()) {
@@ -142,14 +156,16 @@ void Broker::on_watch(Session& session, std::uint64_t request, const wire::fb::W
     Session* still = find(id);
     const store::Item* item = registry_.find(item_id);
     if (still == nullptr || item == nullptr) return;
-    if (!send_event(*still, query.watch(), still->watches[query.watch()], *item, kEventPublished)) return;
+    if (!send_event(*still, query.watch(), still->watches[query.watch()], *item, kEventPublished))
+      return;
   }
 }
 
 /// False when the session is gone.
-bool Broker::send_event(Session& session, std::uint64_t watch_id, Watch& watch, const store::Item& item, std::uint8_t kind) {
-  if (watch.overflowed || (watch.owner && *watch.owner != item.owner_uid) || !may_read(session, item) ||
-      !array::matches(watch.pattern, item.key->name))
+bool Broker::send_event(Session& session, std::uint64_t watch_id, Watch& watch,
+                        const store::Item& item, std::uint8_t kind) {
+  if (watch.overflowed || (watch.owner && *watch.owner != item.owner_uid) ||
+      !may_read(session, item) || !array::matches(watch.pattern, item.key->name))
     return true;
   if (session.port->queued_bytes() > kWatchQueuedBytesMax) {
     watch.overflowed = true;  // told when the program has read what is queued
@@ -158,7 +174,8 @@ bool Broker::send_event(Session& session, std::uint64_t watch_id, Watch& watch, 
   const SessionId id = session.id;
   builder_.Clear();
   const auto name = wire::add_text(builder_, item.key->name);
-  reply(session, 0, wire::fb::CreateWatchEvent(builder_, watch_id, kind, name, item.version, item.owner_uid));
+  reply(session, 0,
+        wire::fb::CreateWatchEvent(builder_, watch_id, kind, name, item.version, item.owner_uid));
   return find(id) != nullptr;
 }
 

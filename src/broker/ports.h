@@ -43,12 +43,12 @@ struct Peer {
 };
 
 struct Config {
-  std::uint64_t memory_limit = 0;      ///< bytes
-  std::uint64_t fd_limit = 1024;       ///< descriptors that this process may hold
-  std::uint32_t owner_uid = 0;         ///< user that runs the broker
+  std::uint64_t memory_limit = 0;  ///< bytes
+  std::uint64_t fd_limit = 1024;   ///< descriptors that this process may hold
+  std::uint32_t owner_uid = 0;     ///< user that runs the broker
   bool is_private = false;
   std::int32_t broker_pid = 0;
-  std::string names_path;              ///< "" : do not keep the list of names
+  std::string names_path;  ///< "" : do not keep the list of names
   std::string version;
 };
 

@@ -13,7 +13,8 @@ constexpr std::int64_t kRecoveryNs = 10'000'000'000;
 
 }  // namespace
 
-Result<std::unique_ptr<Broker>> Broker::start(const Config& config, const Dependencies& dependencies,
+Result<std::unique_ptr<Broker>> Broker::start(const Config& config,
+                                              const Dependencies& dependencies,
                                               std::vector<store::HeldFd>& held) {
   std::unique_ptr<Broker> broker(new Broker(config, dependencies));
   broker->started_ns_ = dependencies.clock.monotonic_ns();
@@ -25,7 +26,8 @@ Result<std::unique_ptr<Broker>> Broker::start(const Config& config, const Depend
     broker->start_names_file();
   } else {
     const store::NamesFile::Remains remains =
-        config.names_path.empty() ? store::NamesFile::Remains{} : store::NamesFile::read(config.names_path.c_str());
+        config.names_path.empty() ? store::NamesFile::Remains{}
+                                  : store::NamesFile::read(config.names_path.c_str());
     // Seconds since 1970 as the first epoch: also without the file no id of an earlier broker comes back.
     const auto seconds = static_cast<std::uint64_t>(dependencies.clock.unix_ns() / 1'000'000'000);
     const std::uint64_t epoch = std::max(seconds, remains.epoch + 1) & 0xFFFFFFFF;
@@ -34,9 +36,11 @@ Result<std::unique_ptr<Broker>> Broker::start(const Config& config, const Depend
     broker->catalogue_->root().removed_version_max = remains.version_max;
     broker->catalogue_->root().lost = remains.names.size();
     for (const store::LostName& lost : remains.names) {
-      dependencies.report.on_event({EventKind::kArraysLost, 0, lost.version,
-                                    Text::format("%s version %llu of user %u: broker and keeper ended together",
-                                                 lost.name.c_str(), static_cast<unsigned long long>(lost.version), lost.owner_uid)});
+      dependencies.report.on_event(
+          {EventKind::kArraysLost, 0, lost.version,
+           Text::format("%s version %llu of user %u: broker and keeper ended together",
+                        lost.name.c_str(), static_cast<unsigned long long>(lost.version),
+                        lost.owner_uid)});
     }
     broker->start_names_file();
   }
@@ -69,10 +73,13 @@ void Broker::adopt_items(std::vector<store::HeldFd>& held) {
     store::RecordHeader* header;
   };
   std::vector<Found> found;
-  catalogue_->for_each([&](store::RecordRef ref, store::RecordHeader& header) { found.push_back({ref, &header}); });
+  catalogue_->for_each([&](store::RecordRef ref, store::RecordHeader& header) {
+    found.push_back({ref, &header});
+  });
   // In order of ids a later version replaces the one before it, as it did when they were published.
   std::sort(found.begin(), found.end(), [](const Found& a, const Found& b) {
-    return a.header->id != b.header->id ? a.header->id < b.header->id : a.header->state < b.header->state;
+    return a.header->id != b.header->id ? a.header->id < b.header->id
+                                        : a.header->state < b.header->state;
   });
   std::uint64_t last = 0;
   for (const Found& one : found) {
@@ -90,7 +97,8 @@ void Broker::adopt_items(std::vector<store::HeldFd>& held) {
   }
 }
 
-void Broker::adopt_item(store::RecordRef ref, store::RecordHeader& header, std::unordered_map<std::uint64_t, os::Fd>& fds) {
+void Broker::adopt_item(store::RecordRef ref, store::RecordHeader& header,
+                        std::unordered_map<std::uint64_t, os::Fd>& fds) {
   const Result<const wire::fb::Item*> blob = wire::read_item(catalogue_->blob(ref));
   if (!blob.ok() || blob.value()->name() == nullptr || blob.value()->parts() == nullptr) {
     catalogue_->kill(ref);
@@ -152,7 +160,8 @@ void Broker::adopt_item(store::RecordRef ref, store::RecordHeader& header, std::
 
 void Broker::start_names_file() {
   if (config_.names_path.empty()) return;
-  Result<store::NamesFile> file = store::NamesFile::create(config_.names_path, catalogue_->root().epoch);
+  Result<store::NamesFile> file =
+      store::NamesFile::create(config_.names_path, catalogue_->root().epoch);
   Result<void> noted;
   if (file.ok()) {
     for (const auto& [key, name] : registry_.names()) {
@@ -167,7 +176,8 @@ void Broker::start_names_file() {
   }
   const Error& error = file.ok() ? noted.error() : file.error();
   report_.on_event({EventKind::kDegraded, 0, 0,
-                    Text::format("the list of names cannot be written (%s): after a crash of broker and keeper, lost arrays "
+                    Text::format("the list of names cannot be written (%s): after a crash of "
+                                 "broker and keeper, lost arrays "
                                  "could not be named",
                                  error.message.c_str())});
 }
@@ -178,27 +188,33 @@ std::string Broker::check_invariants() {
   std::uint64_t with_memory = 0;
   std::unordered_map<std::uint64_t, std::uint32_t> viewers;
   for (const auto& [id, session] : sessions_) {
-    for (const auto& [item_id, count] : session->views) ++viewers[item_id];
-    for (const auto& [draft, facts] : session->drafts) expected.drafts += facts.charge;
+    for (const auto& [item_id, count] : session->views)
+      ++viewers[item_id];
+    for (const auto& [draft, facts] : session->drafts)
+      expected.drafts += facts.charge;
     expected.spare += session->holder->spare;
   }
   for (const auto& [id, item] : registry_.items()) {
     (item->current ? expected.published : expected.viewed) += item->charge;
     current += item->current ? 1U : 0U;
     with_memory += item->memory.valid() ? 1U : 0U;
-    if (item->viewers != viewers[id]) return "item " + item->key->name + " has a wrong number of viewers";
-    if (!item->current && item->viewers == 0 && recovery_ends_ns_ == 0) return "item " + item->key->name + " should be gone";
-    if (catalogue_->header(item->record).id != id) return "item " + item->key->name + " has a wrong record";
+    if (item->viewers != viewers[id])
+      return "item " + item->key->name + " has a wrong number of viewers";
+    if (!item->current && item->viewers == 0 && recovery_ends_ns_ == 0)
+      return "item " + item->key->name + " should be gone";
+    if (catalogue_->header(item->record).id != id)
+      return "item " + item->key->name + " has a wrong record";
   }
   const store::MemoryUse& memory = registry_.memory();
-  if (memory.published != expected.published || memory.drafts != expected.drafts || memory.spare != expected.spare ||
-      memory.viewed != expected.viewed)
+  if (memory.published != expected.published || memory.drafts != expected.drafts ||
+      memory.spare != expected.spare || memory.viewed != expected.viewed)
     return "the memory accounts are wrong";
   if (current != registry_.current_count()) return "the number of current items is wrong";
   if (with_memory != items_with_memory_) return "the number of items with memory is wrong";
   std::size_t records = 0;
   catalogue_->for_each([&](store::RecordRef, store::RecordHeader&) { ++records; });
-  if (records != registry_.items().size()) return "the catalogue has another number of records than there are items";
+  if (records != registry_.items().size())
+    return "the catalogue has another number of records than there are items";
   return {};
 }
 

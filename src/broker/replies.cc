@@ -16,7 +16,8 @@ void Broker::reply_error(Session& session, std::uint64_t request, const Error& e
   if (request == 0) return;
   builder_.Clear();
   const auto message = wire::add_text(builder_, error.message.view());
-  builder_.Finish(wire::fb::CreateReply(builder_, request, static_cast<std::int32_t>(error.code), message));
+  builder_.Finish(
+      wire::fb::CreateReply(builder_, request, static_cast<std::int32_t>(error.code), message));
   send(session, -1);
 }
 
@@ -25,7 +26,8 @@ void Broker::send(Session& session, int fd) {
   if (session.ending) return;
   const std::span<const std::uint8_t> message = wire::finished(builder_);
   if (fd >= 0) {
-    if (!session.deferred.empty() || session.fds_sent - session.fds_received >= kUnreadFdRepliesMax) {
+    if (!session.deferred.empty() ||
+        session.fds_sent - session.fds_received >= kUnreadFdRepliesMax) {
       Result<os::Fd> duplicate = os::duplicate_fd(fd);
       if (!duplicate.ok()) return end_session(session.id, "no file descriptor left for a reply");
       session.deferred.push_back({{message.begin(), message.end()}, std::move(duplicate).value()});
@@ -33,16 +35,19 @@ void Broker::send(Session& session, int fd) {
     }
     ++session.fds_sent;
   }
-  if (!session.port->send(message, fd)) end_session(session.id, "the program does not read its replies");
+  if (!session.port->send(message, fd))
+    end_session(session.id, "the program does not read its replies");
 }
 
 void Broker::flush_deferred(Session& session) {
   const SessionId id = session.id;
-  while (!session.deferred.empty() && session.fds_sent - session.fds_received < kUnreadFdRepliesMax) {
+  while (!session.deferred.empty() &&
+         session.fds_sent - session.fds_received < kUnreadFdRepliesMax) {
     const Deferred next = std::move(session.deferred.front());
     session.deferred.pop_front();
     ++session.fds_sent;
-    if (!session.port->send(next.message, next.fd.get())) return end_session(id, "the program does not read its replies");
+    if (!session.port->send(next.message, next.fd.get()))
+      return end_session(id, "the program does not read its replies");
   }
 }
 
@@ -56,17 +61,20 @@ flatbuffers::Offset<wire::fb::ItemState> Broker::build_item_state(const store::I
   return build_item_state(item, catalogue_->blob(item.record));
 }
 
-flatbuffers::Offset<wire::fb::ItemState> Broker::build_item_state(const store::Item& item, std::span<const std::uint8_t> blob) {
+flatbuffers::Offset<wire::fb::ItemState> Broker::build_item_state(
+    const store::Item& item, std::span<const std::uint8_t> blob) {
   builder_.ForceVectorAlignment(blob.size(), 1, 16);
   const auto bytes = builder_.CreateVector(blob.data(), blob.size());
   const auto owner = wire::add_text(builder_, user_name(item.owner_uid));
   std::int64_t expires_in_ms = -1;
   if (item.expires_ns != 0)
-    expires_in_ms = std::max<std::int64_t>(0, (item.expires_ns - clock_.monotonic_ns()) / 1'000'000);
+    expires_in_ms =
+        std::max<std::int64_t>(0, (item.expires_ns - clock_.monotonic_ns()) / 1'000'000);
   std::uint32_t flags = item.flags;
   if (!item.memory.valid()) flags |= kItemInline;
   if (!item.current) flags |= kItemRemoved;
-  return wire::fb::CreateItemState(builder_, bytes, item.mode, flags, item.viewers, expires_in_ms, item.holder->alive, owner);
+  return wire::fb::CreateItemState(builder_, bytes, item.mode, flags, item.viewers, expires_in_ms,
+                                   item.holder->alive, owner);
 }
 
 }  // namespace warpool::broker

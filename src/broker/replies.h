@@ -22,8 +22,10 @@ constexpr std::uint8_t kEventOverflow = 3;
 
 /// Finishes the builder with a successful reply around `body` and sends it.
 template <typename Body>
-void Broker::reply(Session& session, std::uint64_t request, flatbuffers::Offset<Body> body, int fd) {
-  builder_.Finish(wire::fb::CreateReply(builder_, request, 0, 0, wire::fb::ReplyBodyTraits<Body>::enum_value, body.Union()));
+void Broker::reply(Session& session, std::uint64_t request, flatbuffers::Offset<Body> body,
+                   int fd) {
+  builder_.Finish(wire::fb::CreateReply(builder_, request, 0, 0,
+                                        wire::fb::ReplyBodyTraits<Body>::enum_value, body.Union()));
   send(session, fd);
 }
 

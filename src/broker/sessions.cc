@@ -9,7 +9,8 @@ namespace {
 /// What a program says of itself is shown on other people's terminals: printable characters only, bounded.
 std::string printable(std::string_view text, std::size_t bytes_max) {
   std::string result(text.substr(0, bytes_max));
-  std::replace_if(result.begin(), result.end(), [](char c) { return c < ' ' || c == 0x7F; }, '?');
+  std::replace_if(
+      result.begin(), result.end(), [](char c) { return c < ' ' || c == 0x7F; }, '?');
   return result;
 }
 
@@ -22,13 +23,16 @@ void Broker::on_hello(Session& session, std::uint64_t request, const wire::fb::H
   const std::uint16_t protocol = wire::negotiate(hello.protocol_min(), hello.protocol_max());
   if (protocol == 0) {
     const bool newer = hello.protocol_min() > wire::kProtocolMax;
-    reply_error(session, request,
-                Error::format(Code::kVersionMismatch,
-                              "this program uses libwarpool %s (protocol %u to %u), the broker is %s (protocol %u to %u); "
-                              "update the %s",
-                              session.library_version.c_str(), hello.protocol_min(), hello.protocol_max(),
-                              config_.version.c_str(), wire::kProtocolMin, wire::kProtocolMax,
-                              newer ? "broker, then run: warpool down && warpool up" : "library of this program"));
+    reply_error(
+        session, request,
+        Error::format(
+            Code::kVersionMismatch,
+            "this program uses libwarpool %s (protocol %u to %u), the broker is %s (protocol %u to "
+            "%u); "
+            "update the %s",
+            session.library_version.c_str(), hello.protocol_min(), hello.protocol_max(),
+            config_.version.c_str(), wire::kProtocolMin, wire::kProtocolMax,
+            newer ? "broker, then run: warpool down && warpool up" : "library of this program"));
     return;
   }
   session.greeted = true;
@@ -43,11 +47,13 @@ void Broker::on_hello(Session& session, std::uint64_t request, const wire::fb::H
   const auto version = wire::add_text(builder_, config_.version);
   const auto lost = builder_.CreateVector(lost_drafts);
   reply(session, request,
-        wire::fb::CreateWelcome(builder_, protocol, version, catalogue_->root().epoch, session.id, config_.is_private, lost));
+        wire::fb::CreateWelcome(builder_, protocol, version, catalogue_->root().epoch, session.id,
+                                config_.is_private, lost));
 }
 
 /// After a lost connection the program says what it still holds.
-void Broker::restore(Session& session, const wire::fb::Hello& hello, std::vector<std::uint64_t>& lost_drafts) {
+void Broker::restore(Session& session, const wire::fb::Hello& hello,
+                     std::vector<std::uint64_t>& lost_drafts) {
   if (hello.held() != nullptr) {
     for (const std::uint64_t id : *hello.held()) {
       store::Item* item = registry_.find(id);
@@ -59,8 +65,10 @@ void Broker::restore(Session& session, const wire::fb::Hello& hello, std::vector
       const Result<store::NameKey> key = resolve(session, wire::text(claim->name()));
       const std::uint64_t charge = os::round_to_page(std::min(claim->size(), kItemBytesMax));
       // The memory exists already, so it is charged even where a new draft would be refused.
-      if (key.ok() && session.drafts.size() < kDraftsPerSessionMax && claim->size() <= kItemBytesMax &&
-          session.drafts.try_emplace(claim->draft(), Draft{claim->size(), charge, key.value()}).second) {
+      if (key.ok() && session.drafts.size() < kDraftsPerSessionMax &&
+          claim->size() <= kItemBytesMax &&
+          session.drafts.try_emplace(claim->draft(), Draft{claim->size(), charge, key.value()})
+              .second) {
         registry_.charge_draft(*session.holder, charge);
       } else {
         lost_drafts.push_back(claim->draft());
@@ -128,7 +136,8 @@ flatbuffers::Offset<wire::fb::SessionEntry> Broker::build_session(const Ended& f
   std::vector<flatbuffers::Offset<wire::fb::CopyCount>> copies;
   for (std::size_t reason = 0; reason < std::size(facts.counters.copies); ++reason) {
     if (facts.counters.copies[reason] == 0) continue;
-    copies.push_back(wire::fb::CreateCopyCount(builder_, static_cast<std::uint8_t>(reason), facts.counters.copies[reason],
+    copies.push_back(wire::fb::CreateCopyCount(builder_, static_cast<std::uint8_t>(reason),
+                                               facts.counters.copies[reason],
                                                facts.counters.copied_bytes[reason]));
   }
   const auto copy_list = builder_.CreateVector(copies);
@@ -139,9 +148,10 @@ flatbuffers::Offset<wire::fb::SessionEntry> Broker::build_session(const Ended& f
   const auto container = wire::add_text(builder_, facts.container);
   const auto waiting = wire::add_text(builder_, facts.waiting_for);
   return wire::fb::CreateSessionEntry(
-      builder_, facts.session, facts.pid, facts.uid, facts.alive, user, language, label, command, container, waiting,
-      facts.connected_ms, facts.idle_ms, facts.memory_drafts, facts.memory_spare, facts.memory_published,
-      facts.counters.arrays_published, facts.counters.arrays_got, facts.counters.bytes_published, facts.counters.bytes_got,
+      builder_, facts.session, facts.pid, facts.uid, facts.alive, user, language, label, command,
+      container, waiting, facts.connected_ms, facts.idle_ms, facts.memory_drafts,
+      facts.memory_spare, facts.memory_published, facts.counters.arrays_published,
+      facts.counters.arrays_got, facts.counters.bytes_published, facts.counters.bytes_got,
       facts.counters.bytes_shared, copy_list, facts.counters.waits, facts.counters.waited_ms);
 }
 
@@ -149,17 +159,20 @@ void Broker::on_sessions(Session& session, std::uint64_t request, const wire::fb
   const std::string run(wire::text(query.run()));
   std::vector<Ended> found;
   const auto wanted = [&](std::uint32_t uid, const std::string& of_run, SessionId id) {
-    return (session.peer.admin || uid == session.peer.uid) && (run.empty() || of_run == run) && id > query.cursor();
+    return (session.peer.admin || uid == session.peer.uid) && (run.empty() || of_run == run) &&
+           id > query.cursor();
   };
   for (const auto& [id, other] : sessions_) {
-    if (other->greeted && wanted(other->peer.uid, other->run, id)) found.push_back(facts_of(*other));
+    if (other->greeted && wanted(other->peer.uid, other->run, id))
+      found.push_back(facts_of(*other));
   }
   if (!run.empty()) {
     for (const Ended& other : ended_) {
       if (wanted(other.uid, other.run, other.session)) found.push_back(other);
     }
   }
-  std::sort(found.begin(), found.end(), [](const Ended& a, const Ended& b) { return a.session < b.session; });
+  std::sort(found.begin(), found.end(),
+            [](const Ended& a, const Ended& b) { return a.session < b.session; });
   builder_.Clear();
   std::vector<flatbuffers::Offset<wire::fb::SessionEntry>> entries;
   std::uint64_t cursor = 0;
@@ -177,15 +190,19 @@ void Broker::on_sessions(Session& session, std::uint64_t request, const wire::fb
 void Broker::on_shutdown(Session& session, std::uint64_t request, const wire::fb::Shutdown& query) {
   const bool owner = config_.is_private && session.peer.uid == config_.owner_uid;
   if (!session.peer.admin && !owner)
-    return reply_error(session, request,
-                       Error::format(Code::kPermissionDenied,
-                                     "only its administrator may stop this broker, through admin.sock beside its socket"));
+    return reply_error(
+        session, request,
+        Error::format(
+            Code::kPermissionDenied,
+            "only its administrator may stop this broker, through admin.sock beside its socket"));
   if (!query.force() && sessions_.size() > 1)
-    return reply_error(session, request,
-                       Error::format(Code::kConflict,
-                                     "%zu other programs are connected and %zu arrays are published; end them first, or "
-                                     "use force (warpool down --force), which loses these arrays",
-                                     sessions_.size() - 1, registry_.current_count()));
+    return reply_error(
+        session, request,
+        Error::format(
+            Code::kConflict,
+            "%zu other programs are connected and %zu arrays are published; end them first, or "
+            "use force (warpool down --force), which loses these arrays",
+            sessions_.size() - 1, registry_.current_count()));
   stop_ = Stop::kRequested;
   reply_ok(session, request);
 }

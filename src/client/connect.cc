@@ -38,11 +38,15 @@ ConnectOptions read_options(const warpool_connect_options* given) {
 using namespace warpool;
 using namespace warpool::client;
 
-warpool_status warpool_connect(const warpool_connect_options* options, warpool_connection** out, warpool_error* error) {
-  if (out == nullptr || (options != nullptr && options->struct_size < sizeof(warpool_connect_options)))
-    return report_error(Error::format(Code::kInvalidArgument, "warpool_connect needs a place for the connection and options "
-                                                              "made with WARPOOL_CONNECT_OPTIONS_INIT"),
-                        error);
+warpool_status warpool_connect(const warpool_connect_options* options, warpool_connection** out,
+                               warpool_error* error) {
+  if (out == nullptr ||
+      (options != nullptr && options->struct_size < sizeof(warpool_connect_options)))
+    return report_error(
+        Error::format(Code::kInvalidArgument,
+                      "warpool_connect needs a place for the connection and options "
+                      "made with WARPOOL_CONNECT_OPTIONS_INIT"),
+        error);
   Result<Connection*> connection = Connection::open(read_options(options));
   if (!connection.ok()) return report_error(connection.error(), error);
   *out = to_handle(connection.value());
@@ -58,15 +62,19 @@ void warpool_interrupt(warpool_connection* connection) {
 }
 
 warpool_status warpool_ping(warpool_connection* connection, warpool_error* error) {
-  Result<Answer> answer = from_handle(connection)->call({}, -1, [](Builder& builder) { return wire::fb::CreatePing(builder); });
+  Result<Answer> answer = from_handle(connection)->call({}, -1, [](Builder& builder) {
+    return wire::fb::CreatePing(builder);
+  });
   if (!answer.ok()) return report_error(answer.error(), error);
   from_handle(connection)->recycle(std::move(answer).value());
   return report_ok(error);
 }
 
-warpool_status warpool_get_broker_info(warpool_connection* handle, warpool_broker_info* out, warpool_error* error) {
+warpool_status warpool_get_broker_info(warpool_connection* handle, warpool_broker_info* out,
+                                       warpool_error* error) {
   Connection& connection = *from_handle(handle);
-  Result<Answer> answer = connection.call({}, -1, [](Builder& builder) { return wire::fb::CreateBrokerStatus(builder); });
+  Result<Answer> answer = connection.call(
+      {}, -1, [](Builder& builder) { return wire::fb::CreateBrokerStatus(builder); });
   if (!answer.ok()) return report_error(answer.error(), error);
   const wire::fb::StatusReply* status = answer.value().reply->body_as_StatusReply();
   if (status == nullptr || out == nullptr)
@@ -84,7 +92,8 @@ warpool_status warpool_get_broker_info(warpool_connection* handle, warpool_broke
   out->memory_drafts = status->memory_drafts();
   out->memory_spare = status->memory_spare();
   out->memory_viewed = status->memory_viewed();
-  out->memory_used = out->memory_published + out->memory_drafts + out->memory_spare + out->memory_viewed;
+  out->memory_used =
+      out->memory_published + out->memory_drafts + out->memory_spare + out->memory_viewed;
   out->arrays = status->arrays();
   out->sessions = status->sessions();
   out->uptime_ms = status->uptime_ms();
@@ -97,8 +106,9 @@ warpool_status warpool_get_broker_info(warpool_connection* handle, warpool_broke
 }
 
 warpool_status warpool_shutdown(warpool_connection* connection, int force, warpool_error* error) {
-  const Result<Answer> answer = from_handle(connection)->call(
-      {}, -1, [&](Builder& builder) { return wire::fb::CreateShutdown(builder, force != 0); });
+  const Result<Answer> answer = from_handle(connection)->call({}, -1, [&](Builder& builder) {
+    return wire::fb::CreateShutdown(builder, force != 0);
+  });
   return answer.ok() ? report_ok(error) : report_error(answer.error(), error);
 }
 

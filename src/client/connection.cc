@@ -31,7 +31,9 @@ bool asked_to_stop(const Patience& patience) {
   return patience.interrupted != nullptr && patience.interrupted(patience.context) != 0;
 }
 
-Error closed_error() { return Error::format(Code::kInvalidArgument, "the connection has been closed by this program"); }
+Error closed_error() {
+  return Error::format(Code::kInvalidArgument, "the connection has been closed by this program");
+}
 
 }  // namespace
 
@@ -53,9 +55,12 @@ void HeldList::remove(Held& held) {
   held.previous = held.next = nullptr;
 }
 
-Connection::Connection(ConnectOptions options) : options_(std::move(options)), token_base_(os::random_u64() & ~0xFFFFFFFFULL) {}
+Connection::Connection(ConnectOptions options)
+    : options_(std::move(options)), token_base_(os::random_u64() & ~0xFFFFFFFFULL) {}
 
-Connection::~Connection() { pthread_mutex_destroy(&mutex_); }
+Connection::~Connection() {
+  pthread_mutex_destroy(&mutex_);
+}
 
 Result<Connection*> Connection::open(ConnectOptions options) {
   WARPOOL_ASSIGN(os::Fd wake, os::create_wake());
@@ -135,7 +140,8 @@ void Connection::delist(Waiter& waiter) {
   if (waiter.next != nullptr) waiter.next->previous = waiter.previous;
 }
 
-void Connection::build_request(Builder& builder, std::uint64_t id, bool repeated, AddBodyFunction add_body, void* context) {
+void Connection::build_request(Builder& builder, std::uint64_t id, bool repeated,
+                               AddBodyFunction add_body, void* context) {
   flatbuffers::Offset<wire::fb::CopyCount> counts[WARPOOL_COPY_REASONS];
   std::size_t count = 0;
   if (copies_pending_.exchange(false, std::memory_order_relaxed)) {
@@ -156,7 +162,8 @@ void Connection::build_request(Builder& builder, std::uint64_t id, bool repeated
 }
 
 /// False when the connection is gone. Waits for room in the socket: a broker that is stopped does not read.
-bool Connection::send(int socket, std::span<const std::uint8_t> message, int fd, const Patience& patience) {
+bool Connection::send(int socket, std::span<const std::uint8_t> message, int fd,
+                      const Patience& patience) {
   for (;;) {
     const Result<os::SendOutcome> sent = os::send_message(socket, message, fd, os::Blocking::kNo);
     if (sent.ok() && sent.value() == os::SendOutcome::kSent) return true;
@@ -183,7 +190,8 @@ void Connection::send_cancel(std::uint64_t request, bool timed_out) {
   tell([&](Builder& builder) { return wire::fb::CreateCancel(builder, request, timed_out); });
 }
 
-Result<Answer> Connection::run_call(const Patience& patience, int fd, AddBodyFunction add_body, void* context) {
+Result<Answer> Connection::run_call(const Patience& patience, int fd, AddBodyFunction add_body,
+                                    void* context) {
   const std::int64_t started_ns = patience.timeout_ms != 0 ? os::monotonic_ns() : 0;
   Patience asking = patience;
   if (asking.interrupted == nullptr) {
@@ -207,7 +215,8 @@ Result<Answer> Connection::run_call(const Patience& patience, int fd, AddBodyFun
     if (!sent) mark_lost(generation);
     Result<Answer> answer = await(lock, waiter, asking);
     if (patience.timeout_ms != 0) {
-      const auto waited = static_cast<std::uint64_t>((os::monotonic_ns() - started_ns) / os::kNsPerMs);
+      const auto waited =
+          static_cast<std::uint64_t>((os::monotonic_ns() - started_ns) / os::kNsPerMs);
       if (waited > 0 && answer.ok()) {
         waits_.fetch_add(1, std::memory_order_relaxed);
         waited_ms_.fetch_add(waited, std::memory_order_relaxed);
@@ -220,7 +229,8 @@ Result<Answer> Connection::run_call(const Patience& patience, int fd, AddBodyFun
     if (answer.error().code != Code::kNoBroker) return answer.take_error();
     if (closed_) return closed_error();
     if ((options_.flags & WARPOOL_CONNECT_NO_RESTORE) != 0)
-      return Error::format(Code::kNoBroker, "the connection to the broker at %s was lost", options_.socket_path.c_str());
+      return Error::format(Code::kNoBroker, "the connection to the broker at %s was lost",
+                           options_.socket_path.c_str());
   }
 }
 
@@ -237,7 +247,8 @@ Result<Answer> Connection::finish_call(Answer answer) {
 /// Waits for the answer of an enlisted request and delists it. kNoBroker: the connection was lost, the request may be repeated.
 Result<Answer> Connection::await(Lock& lock, Waiter& waiter, const Patience& patience) {
   // A deadline runs from here; once it has passed, the broker is asked to answer at once and say why.
-  std::int64_t deadline = patience.timeout_ms > 0 ? os::monotonic_ns() + patience.timeout_ms * os::kNsPerMs : -1;
+  std::int64_t deadline =
+      patience.timeout_ms > 0 ? os::monotonic_ns() + patience.timeout_ms * os::kNsPerMs : -1;
   bool interrupted = false;
   for (;;) {
     const Wake wake = wait(lock, waiter, patience, deadline);
@@ -265,16 +276,19 @@ Result<Answer> Connection::await(Lock& lock, Waiter& waiter, const Patience& pat
   }
   delist(waiter);
   hand_over_lead();
-  return Error::format(Code::kInterrupted, "the call was interrupted while the broker did not answer");
+  return Error::format(Code::kInterrupted,
+                       "the call was interrupted while the broker did not answer");
 }
 
-Connection::Wake Connection::wait(Lock& lock, Waiter& waiter, const Patience& patience, std::int64_t deadline_ns) {
+Connection::Wake Connection::wait(Lock& lock, Waiter& waiter, const Patience& patience,
+                                  std::int64_t deadline_ns) {
   const bool patient = patience.timeout_ms != 0;
   for (;;) {
     const std::uint32_t state = waiter.state.load(std::memory_order_acquire);
     if (state == Waiter::kAnswered) return Wake::kAnswered;
     if (state == Waiter::kLost) return Wake::kLost;
-    if (waiter.interrupted.exchange(false, std::memory_order_relaxed) && patient) return Wake::kInterrupted;
+    if (waiter.interrupted.exchange(false, std::memory_order_relaxed) && patient)
+      return Wake::kInterrupted;
     const std::int64_t left = until(deadline_ns);
     if (left == 0) return Wake::kDeadline;
     const bool asks = patience.interrupted != nullptr;
@@ -330,12 +344,14 @@ void Connection::lead(Lock& lock, Waiter& self, std::int64_t timeout_ms, bool pa
       if (waiter != &self) os::futex_wake(waiter->state, 1);
     }
   }
-  if (received.outcome == os::Received::Outcome::kWouldBlock) return give_buffer(std::move(answer.buffer));
+  if (received.outcome == os::Received::Outcome::kWouldBlock)
+    return give_buffer(std::move(answer.buffer));
   if (received.outcome == os::Received::Outcome::kClosed || received.truncated) {
     give_buffer(std::move(answer.buffer));
     return mark_lost(generation);
   }
-  const Result<const wire::fb::Reply*> reply = wire::read_reply(answer.buffer.bytes().first(received.bytes));
+  const Result<const wire::fb::Reply*> reply =
+      wire::read_reply(answer.buffer.bytes().first(received.bytes));
   if (!reply.ok()) {
     // Not our broker, or a broken one: nothing on this connection can be trusted.
     give_buffer(std::move(answer.buffer));
@@ -372,7 +388,8 @@ void Connection::hand_over_lead() {
   if (leading_) return;
   for (Waiter* waiter = waiters_; waiter != nullptr; waiter = waiter->next) {
     std::uint32_t expected = Waiter::kWaiting;
-    if (!waiter->state.compare_exchange_strong(expected, Waiter::kLead, std::memory_order_acq_rel)) continue;
+    if (!waiter->state.compare_exchange_strong(expected, Waiter::kLead, std::memory_order_acq_rel))
+      continue;
     os::futex_wake(waiter->state, 1);
     return;
   }
@@ -399,7 +416,9 @@ void Connection::drop_view(Held& array) {
     views_.remove(array);
   }
   const std::uint64_t id = array.id;
-  tell([&](Builder& builder) { return wire::fb::CreateRelease(builder, builder.CreateVector(&id, 1)); });
+  tell([&](Builder& builder) {
+    return wire::fb::CreateRelease(builder, builder.CreateVector(&id, 1));
+  });
 }
 
 void Connection::add_draft(DraftState& draft) {
@@ -439,7 +458,8 @@ void Connection::dispatch_event(const wire::fb::WatchEvent& event) {
     copy.version = event.version();
     copy.owner_uid = event.owner_uid();
     const std::string_view name = wire::text(event.name());
-    std::memcpy(copy.name, name.data(), name.size() < sizeof copy.name ? name.size() : sizeof copy.name - 1);
+    std::memcpy(copy.name, name.data(),
+                name.size() < sizeof copy.name ? name.size() : sizeof copy.name - 1);
     if (watch->events.size() - watch->taken >= kWatchEventsMax) {
       // The reader takes its time while other calls of this program receive for it: keep the bound, and say so.
       watch->events.clear();
@@ -461,7 +481,8 @@ Result<warpool_event> Connection::next_event(WatchState& watch, const Patience& 
   Patience asking = patience;
   const std::int64_t deadline =
       patience.timeout_ms >= 0 ? os::monotonic_ns() + patience.timeout_ms * os::kNsPerMs : -1;
-  if (asking.timeout_ms == 0) asking.timeout_ms = 1;  // still a wait: it looks once at what has arrived
+  if (asking.timeout_ms == 0)
+    asking.timeout_ms = 1;  // still a wait: it looks once at what has arrived
   Lock lock(mutex_);
   for (;;) {
     WARPOOL_TRY(ensure_connected(lock, asking));
@@ -480,9 +501,11 @@ Result<warpool_event> Connection::next_event(WatchState& watch, const Patience& 
     const Wake wake = wait(lock, waiter, asking, deadline);
     delist(waiter);
     hand_over_lead();
-    if (wake == Wake::kInterrupted) return Error::format(Code::kInterrupted, "the wait was interrupted");
+    if (wake == Wake::kInterrupted)
+      return Error::format(Code::kInterrupted, "the wait was interrupted");
     if (wake == Wake::kDeadline && watch.taken >= watch.events.size())
-      return Error::format(Code::kTimedOut, "no event on \"%s\" in this time", watch.pattern.c_str());
+      return Error::format(Code::kTimedOut, "no event on \"%s\" in this time",
+                           watch.pattern.c_str());
   }
 }
 

@@ -105,7 +105,8 @@ class SocketRef {
     return *this;
   }
   ~SocketRef() {
-    if (shared_ != nullptr && shared_->references.fetch_sub(1, std::memory_order_acq_rel) == 1) delete shared_;
+    if (shared_ != nullptr && shared_->references.fetch_sub(1, std::memory_order_acq_rel) == 1)
+      delete shared_;
   }
   [[nodiscard]] int get() const { return shared_ != nullptr ? shared_->fd.get() : -1; }
 
@@ -140,20 +141,27 @@ class Connection {
   /// the offset of the body, perhaps twice (after a lost connection).
   template <typename AddBody>
   Result<Answer> call(const Patience& patience, int fd, AddBody add_body) {
-    return run_call(patience, fd, [](void* context, Builder& builder, wire::fb::RequestBody& type) -> flatbuffers::Offset<void> {
-      auto body = (*static_cast<AddBody*>(context))(builder);
-      type = type_of(body);
-      return body.Union();
-    }, &add_body);
+    return run_call(
+        patience, fd,
+        [](void* context, Builder& builder,
+           wire::fb::RequestBody& type) -> flatbuffers::Offset<void> {
+          auto body = (*static_cast<AddBody*>(context))(builder);
+          type = type_of(body);
+          return body.Union();
+        },
+        &add_body);
   }
   /// Sends without an answer; lost with the connection.
   template <typename AddBody>
   void tell(AddBody add_body) {
-    run_tell([](void* context, Builder& builder, wire::fb::RequestBody& type) -> flatbuffers::Offset<void> {
-      auto body = (*static_cast<AddBody*>(context))(builder);
-      type = type_of(body);
-      return body.Union();
-    }, &add_body);
+    run_tell(
+        [](void* context, Builder& builder,
+           wire::fb::RequestBody& type) -> flatbuffers::Offset<void> {
+          auto body = (*static_cast<AddBody*>(context))(builder);
+          type = type_of(body);
+          return body.Union();
+        },
+        &add_body);
   }
 
   void interrupt();
@@ -205,11 +213,13 @@ class Connection {
   Connection(const Connection&) = delete;
   Connection& operator=(const Connection&) = delete;
 
-  Result<Answer> run_call(const Patience& patience, int fd, AddBodyFunction add_body, void* context);
+  Result<Answer> run_call(const Patience& patience, int fd, AddBodyFunction add_body,
+                          void* context);
   void run_tell(AddBodyFunction add_body, void* context);
   Result<Answer> finish_call(Answer answer);
   Result<Answer> await(Lock& lock, Waiter& waiter, const Patience& patience);
-  void build_request(Builder& builder, std::uint64_t id, bool repeated, AddBodyFunction add_body, void* context);
+  void build_request(Builder& builder, std::uint64_t id, bool repeated, AddBodyFunction add_body,
+                     void* context);
   bool send(int socket, std::span<const std::uint8_t> message, int fd, const Patience& patience);
   void send_cancel(std::uint64_t request, bool timed_out);
 
@@ -233,10 +243,11 @@ class Connection {
 
   ConnectOptions options_;
   std::atomic<std::uint32_t> references_{1};
-  pthread_mutex_t mutex_ = PTHREAD_MUTEX_INITIALIZER;  ///< guards everything below that is not atomic or set once
+  pthread_mutex_t mutex_ =
+      PTHREAD_MUTEX_INITIALIZER;  ///< guards everything below that is not atomic or set once
   SocketRef socket_;
-  os::Fd wake_;                     ///< eventfd: ends the leader's poll
-  std::uint64_t generation_ = 0;    ///< counts connections
+  os::Fd wake_;                   ///< eventfd: ends the leader's poll
+  std::uint64_t generation_ = 0;  ///< counts connections
   bool connected_ = false;
   bool closed_ = false;
   bool leading_ = false;

@@ -43,11 +43,13 @@ Result<void> reserve(Connection& connection, DraftState& draft, const warpool_wa
 }  // namespace
 
 Result<std::unique_ptr<warpool_draft>> new_draft(Connection& connection, const char* name,
-                                                 std::vector<array::Part> parts, const warpool_create_options* options) {
+                                                 std::vector<array::Part> parts,
+                                                 const warpool_create_options* options) {
   if (name == nullptr) return Error::format(Code::kInvalidArgument, "an array needs a name");
   WARPOOL_TRY(array::check_name(name));
   if (options != nullptr && options->struct_size < sizeof(warpool_create_options))
-    return Error::format(Code::kInvalidArgument, "options must be made with WARPOOL_CREATE_OPTIONS_INIT");
+    return Error::format(Code::kInvalidArgument,
+                         "options must be made with WARPOOL_CREATE_OPTIONS_INIT");
   auto draft = std::unique_ptr<warpool_draft>(new warpool_draft());
   draft->connection = &connection;
   draft->name = Text(name);
@@ -62,11 +64,14 @@ Result<std::unique_ptr<warpool_draft>> new_draft(Connection& connection, const c
     if (options->attributes != nullptr) draft->attributes = Text(options->attributes);
   }
   if (draft->attributes.size() > kAttributesBytesMax)
-    return Error::format(Code::kLimitReached, "the attributes of \"%s\" have %zu bytes, at most %zu are possible", name,
+    return Error::format(Code::kLimitReached,
+                         "the attributes of \"%s\" have %zu bytes, at most %zu are possible", name,
                          draft->attributes.size(), kAttributesBytesMax);
   if ((draft->mode & ~0644U) != 0)
-    return Error::format(Code::kInvalidArgument, "mode %04o has bits without meaning; use 0600, 0640 or 0644", draft->mode);
-  if (draft->ttl_ms < 0) return Error::format(Code::kInvalidArgument, "a time to live cannot be negative");
+    return Error::format(Code::kInvalidArgument,
+                         "mode %04o has bits without meaning; use 0600, 0640 or 0644", draft->mode);
+  if (draft->ttl_ms < 0)
+    return Error::format(Code::kInvalidArgument, "a time to live cannot be negative");
   if (draft->size > kInlineBytesMax) {
     draft->number = connection.next_token();
     WARPOOL_TRY(reserve(connection, *draft, options != nullptr ? options->wait : nullptr));
@@ -82,7 +87,9 @@ Result<void> give_memory(DraftState& draft) {
   memory->size = draft.size;
   if (draft.number == 0) {
     memory->small = allocate_small(draft.size);
-    if (memory->small == nullptr) return Error::format(Code::kOutOfMemory, "no memory for %llu bytes", static_cast<unsigned long long>(draft.size));
+    if (memory->small == nullptr)
+      return Error::format(Code::kOutOfMemory, "no memory for %llu bytes",
+                           static_cast<unsigned long long>(draft.size));
   } else {
     Spare::Memory spare;
     if (draft.connection->spare().take(os::round_to_page(draft.size), spare)) {
@@ -106,7 +113,8 @@ void drop_draft(warpool_draft* draft, bool tell_broker) {
   if (draft->number != 0) {
     connection.remove_draft(*draft);
     const std::uint64_t number = draft->number;
-    if (tell_broker) connection.tell([&](Builder& builder) { return wire::fb::CreateDiscard(builder, number); });
+    if (tell_broker)
+      connection.tell([&](Builder& builder) { return wire::fb::CreateDiscard(builder, number); });
   }
   warpool_memory_release(draft->memory);
   delete draft;
@@ -123,7 +131,8 @@ Result<void> seal(DraftState& draft) {
     WARPOOL_ASSIGN(os::Fd copy, os::create_memfd("warpool-array", pages));
     WARPOOL_TRY(os::write_at(copy, draft.memory->data(), pages, 0));
     WARPOOL_ASSIGN(const os::SealOutcome again, os::seal_writes(copy));
-    if (again == os::SealOutcome::kBusy) return Error::format(Code::kIoError, "a fresh copy of the array cannot be sealed");
+    if (again == os::SealOutcome::kBusy)
+      return Error::format(Code::kIoError, "a fresh copy of the array cannot be sealed");
     draft.fd = std::move(copy);
     draft.connection->count_copy(WARPOOL_COPY_PUBLISH_BUSY, draft.size);
   }
@@ -135,7 +144,8 @@ Result<void> seal(DraftState& draft) {
 Result<PublishedAs> publish_draft(DraftState& draft, bool view, bool put) {
   if (draft.lost)
     return Error::format(Code::kLost,
-                         "\"%s\" cannot be published here: its memory belongs to the parent process, or the broker could "
+                         "\"%s\" cannot be published here: its memory belongs to the parent "
+                         "process, or the broker could "
                          "not take it back; create it again",
                          draft.name.c_str());
   WARPOOL_TRY(seal(draft));
@@ -147,14 +157,18 @@ Result<PublishedAs> publish_draft(DraftState& draft, bool view, bool put) {
     flatbuffers::Offset<flatbuffers::Vector<std::uint8_t>> contents;
     if (draft.number == 0) {
       builder.ForceVectorAlignment(draft.size, 1, 16);
-      contents = builder.CreateVector(reinterpret_cast<const std::uint8_t*>(draft.memory->small), draft.size);
+      contents = builder.CreateVector(reinterpret_cast<const std::uint8_t*>(draft.memory->small),
+                                      draft.size);
     }
-    return wire::fb::CreatePublish(builder, draft.number, name, draft.size, parts, attributes, draft.mode, draft.flags,
-                                   draft.ttl_ms, contents, draft.token, view && draft.number != 0, put);
+    return wire::fb::CreatePublish(builder, draft.number, name, draft.size, parts, attributes,
+                                   draft.mode, draft.flags, draft.ttl_ms, contents, draft.token,
+                                   view && draft.number != 0, put);
   });
   if (!answer.ok()) return answer.take_error();
   const wire::fb::Published* published = answer.value().reply->body_as_Published();
-  if (published == nullptr) return Error::format(Code::kProtocolError, "the broker did not say how the array was published");
+  if (published == nullptr)
+    return Error::format(Code::kProtocolError,
+                         "the broker did not say how the array was published");
   const PublishedAs as{published->id(), published->version(), published->created_unix_ns()};
   connection.recycle(std::move(answer).value());
   if (draft.number == 0) connection.count_copy(WARPOOL_COPY_INLINE, draft.size);
@@ -166,16 +180,23 @@ Result<PublishedAs> publish_draft(DraftState& draft, bool view, bool put) {
 using namespace warpool;
 using namespace warpool::client;
 
-warpool_status warpool_create(warpool_connection* connection, const char* name, const warpool_part* parts, uint32_t part_count,
-                              const warpool_create_options* options, warpool_draft** out, warpool_error* error) {
-  if (out == nullptr) return report_error(Error::format(Code::kInvalidArgument, "warpool_create needs a place for the draft"), error);
+warpool_status warpool_create(warpool_connection* connection, const char* name,
+                              const warpool_part* parts, uint32_t part_count,
+                              const warpool_create_options* options, warpool_draft** out,
+                              warpool_error* error) {
+  if (out == nullptr)
+    return report_error(
+        Error::format(Code::kInvalidArgument, "warpool_create needs a place for the draft"), error);
   Result<std::vector<array::Part>> imported = import_parts(parts, part_count);
   if (!imported.ok()) return report_error(imported.error(), error);
   for (const array::Part& part : imported.value()) {
     if (array::has_bytes(part.kind) && !array::is_compact(part))
-      return report_error(Error::format(Code::kInvalidArgument,
-                                        "\"%s\" has strides that leave gaps; a new array must be compact (use C or F order)", name),
-                          error);
+      return report_error(
+          Error::format(
+              Code::kInvalidArgument,
+              "\"%s\" has strides that leave gaps; a new array must be compact (use C or F order)",
+              name),
+          error);
   }
   Result<std::unique_ptr<warpool_draft>> draft =
       new_draft(*from_handle(connection), name, std::move(imported).value(), options);
@@ -194,7 +215,8 @@ void* warpool_draft_data(warpool_draft* draft, uint32_t index) {
   return draft->memory->data() + draft->parts[index].offset;
 }
 
-warpool_status warpool_publish(warpool_draft* draft, warpool_array** array, uint64_t* version, warpool_error* error) {
+warpool_status warpool_publish(warpool_draft* draft, warpool_array** array, uint64_t* version,
+                               warpool_error* error) {
   const Result<PublishedAs> published = publish_draft(*draft, array != nullptr, false);
   if (!published.ok()) return report_error(published.error(), error);
   if (array != nullptr) {

@@ -12,7 +12,8 @@ struct PublishedAs {
 };
 
 /// Checks everything that can be checked here, and reserves memory with the broker. Holds a reference on the connection from then on.
-Result<std::unique_ptr<warpool_draft>> new_draft(Connection& connection, const char* name, std::vector<array::Part> parts,
+Result<std::unique_ptr<warpool_draft>> new_draft(Connection& connection, const char* name,
+                                                 std::vector<array::Part> parts,
                                                  const warpool_create_options* options);
 /// Mapped, zeroed memory for the draft.
 Result<void> give_memory(DraftState& draft);

@@ -30,20 +30,23 @@ std::vector<array::Part> parts_of(const warpool_array_info& info) {
 
 Result<void> write_item(const os::Fd& fd, const warpool_array_info& info) {
   const std::string_view attributes(info.attributes);
-  WARPOOL_ASSIGN(const std::vector<std::uint8_t> start, store::format_file_start(parts_of(info), info.size, attributes));
+  WARPOOL_ASSIGN(const std::vector<std::uint8_t> start,
+                 store::format_file_start(parts_of(info), info.size, attributes));
   WARPOOL_TRY(os::write_at(fd, start.data(), start.size(), 0));
   WARPOOL_TRY(os::write_at(fd, info.data, info.size, start.size()));
   const bool is_npy = start[0] == 0x93;
   if (is_npy && !attributes.empty()) {
     const std::uint64_t end = start.size() + info.size;
     WARPOOL_TRY(os::write_at(fd, store::kNpyAttributesMagic, store::kFileMagicBytes, end));
-    WARPOOL_TRY(os::write_at(fd, attributes.data(), attributes.size(), end + store::kFileMagicBytes));
+    WARPOOL_TRY(
+        os::write_at(fd, attributes.data(), attributes.size(), end + store::kFileMagicBytes));
   }
   return os::sync_file(fd);
 }
 
 Result<void> save(const warpool_array_info& info, const char* path) {
-  const Text temporary = Text::format("%s.%llx.part", path, static_cast<unsigned long long>(os::random_u64()));
+  const Text temporary =
+      Text::format("%s.%llx.part", path, static_cast<unsigned long long>(os::random_u64()));
   Result<void> written;
   {
     Result<os::Fd> fd = os::open_file(temporary.c_str(), os::Access::kCreateOrTruncate);
@@ -60,17 +63,21 @@ Result<void> save(const warpool_array_info& info, const char* path) {
 
 Result<Text> read_npy_attributes(const os::Fd& fd, std::uint64_t from, std::uint64_t file_bytes) {
   const std::uint64_t rest = file_bytes - from;
-  if (rest <= store::kFileMagicBytes || rest > store::kFileMagicBytes + kAttributesBytesMax) return Text();
+  if (rest <= store::kFileMagicBytes || rest > store::kFileMagicBytes + kAttributesBytesMax)
+    return Text();
   std::vector<char> text(rest);
   WARPOOL_TRY(os::read_at(fd, text.data(), rest, from));
-  if (std::memcmp(text.data(), store::kNpyAttributesMagic, store::kFileMagicBytes) != 0) return Text();
+  if (std::memcmp(text.data(), store::kNpyAttributesMagic, store::kFileMagicBytes) != 0)
+    return Text();
   return Text({text.data() + store::kFileMagicBytes, rest - store::kFileMagicBytes});
 }
 
-Result<PublishedAs> load(Connection& connection, const char* path, const char* name, const warpool_create_options* given) {
+Result<PublishedAs> load(Connection& connection, const char* path, const char* name,
+                         const warpool_create_options* given) {
   WARPOOL_ASSIGN(const os::Fd fd, os::open_file(path, os::Access::kRead));
   WARPOOL_ASSIGN(const std::uint64_t file_bytes, os::file_size(fd));
-  std::vector<std::uint8_t> start(file_bytes < store::kFileStartBytes ? file_bytes : store::kFileStartBytes);
+  std::vector<std::uint8_t> start(file_bytes < store::kFileStartBytes ? file_bytes
+                                                                      : store::kFileStartBytes);
   WARPOOL_TRY(os::read_at(fd, start.data(), start.size(), 0));
   Result<store::FileContents> contents = store::parse_file(start, file_bytes);
   if (!contents.ok()) return about_file(contents.error(), path);
@@ -85,16 +92,22 @@ Result<PublishedAs> load(Connection& connection, const char* path, const char* n
   const std::uint64_t data_offset = file.data_offset;
   const std::uint64_t size = file.size;
   std::vector<std::uint64_t> offsets;
-  for (const array::Part& part : file.parts) offsets.push_back(part.offset);
+  for (const array::Part& part : file.parts)
+    offsets.push_back(part.offset);
   WARPOOL_ASSIGN(std::unique_ptr<warpool_draft> draft,
                  new_draft(connection, name, std::move(contents).value().parts, &options));
   // Files hold items as they lie in memory. One whose parts lie elsewhere was not written by us: its bytes would be mixed up.
   bool same = draft->size == size;
-  for (std::size_t i = 0; i < offsets.size(); ++i) same = same && draft->parts[i].offset == offsets[i];
-  Result<void> filled = same ? give_memory(*draft)
-                             : Result<void>(Error::format(Code::kInvalidArgument, "its parts are not placed as Warpool places them"));
+  for (std::size_t i = 0; i < offsets.size(); ++i)
+    same = same && draft->parts[i].offset == offsets[i];
+  Result<void> filled =
+      same ? give_memory(*draft)
+           : Result<void>(Error::format(Code::kInvalidArgument,
+                                        "its parts are not placed as Warpool places them"));
   if (filled.ok()) filled = os::read_at(fd, draft->memory->data(), size, data_offset);
-  Result<PublishedAs> published = filled.ok() ? publish_draft(*draft, false, false) : Result<PublishedAs>(about_file(filled.error(), path));
+  Result<PublishedAs> published = filled.ok()
+                                      ? publish_draft(*draft, false, false)
+                                      : Result<PublishedAs>(about_file(filled.error(), path));
   drop_draft(draft.release(), !published.ok());
   return published;
 }
@@ -105,9 +118,10 @@ Result<PublishedAs> load(Connection& connection, const char* path, const char* n
 using namespace warpool;
 using namespace warpool::client;
 
-warpool_status warpool_save(warpool_connection* connection, const char* name, uint64_t version, const char* path,
-                            warpool_error* error) {
-  if (path == nullptr) return report_error(Error::format(Code::kInvalidArgument, "warpool_save needs a path"), error);
+warpool_status warpool_save(warpool_connection* connection, const char* name, uint64_t version,
+                            const char* path, warpool_error* error) {
+  if (path == nullptr)
+    return report_error(Error::format(Code::kInvalidArgument, "warpool_save needs a path"), error);
   warpool_array* array = nullptr;
   const warpool_status status = warpool_get(connection, name, version, nullptr, &array, error);
   if (status != WARPOOL_OK) return status;
@@ -117,8 +131,10 @@ warpool_status warpool_save(warpool_connection* connection, const char* name, ui
 }
 
 warpool_status warpool_load(warpool_connection* connection, const char* path, const char* name,
-                            const warpool_create_options* options, uint64_t* version, warpool_error* error) {
-  if (path == nullptr) return report_error(Error::format(Code::kInvalidArgument, "warpool_load needs a path"), error);
+                            const warpool_create_options* options, uint64_t* version,
+                            warpool_error* error) {
+  if (path == nullptr)
+    return report_error(Error::format(Code::kInvalidArgument, "warpool_load needs a path"), error);
   const Result<PublishedAs> published = load(*from_handle(connection), path, name, options);
   if (!published.ok()) return report_error(published.error(), error);
   if (version != nullptr) *version = published.value().version;

@@ -25,24 +25,30 @@ void ConnectionList::add(Connection& connection) {
 
 void ConnectionList::remove(Connection& connection) {
   const Lock lock(list_mutex);
-  if (connection.list_previous_ == nullptr && list_first != &connection) return;  // it never got that far
-  (connection.list_previous_ != nullptr ? connection.list_previous_->list_next_ : list_first) = connection.list_next_;
-  if (connection.list_next_ != nullptr) connection.list_next_->list_previous_ = connection.list_previous_;
+  if (connection.list_previous_ == nullptr && list_first != &connection)
+    return;  // it never got that far
+  (connection.list_previous_ != nullptr ? connection.list_previous_->list_next_ : list_first) =
+      connection.list_next_;
+  if (connection.list_next_ != nullptr)
+    connection.list_next_->list_previous_ = connection.list_previous_;
   connection.list_next_ = connection.list_previous_ = nullptr;
 }
 
 void ConnectionList::prepare() {
   pthread_mutex_lock(&list_mutex);
-  for (Connection* one = list_first; one != nullptr; one = one->list_next_) one->before_fork();
+  for (Connection* one = list_first; one != nullptr; one = one->list_next_)
+    one->before_fork();
 }
 
 void ConnectionList::parent() {
-  for (Connection* one = list_first; one != nullptr; one = one->list_next_) one->after_fork_in_parent();
+  for (Connection* one = list_first; one != nullptr; one = one->list_next_)
+    one->after_fork_in_parent();
   pthread_mutex_unlock(&list_mutex);
 }
 
 void ConnectionList::child() {
-  for (Connection* one = list_first; one != nullptr; one = one->list_next_) one->after_fork_in_child();
+  for (Connection* one = list_first; one != nullptr; one = one->list_next_)
+    one->after_fork_in_child();
   pthread_mutex_unlock(&list_mutex);
 }
 

@@ -10,12 +10,15 @@ namespace warpool::client {
 
 std::byte* allocate_small(std::size_t bytes) {
   const std::size_t rounded = (bytes + kAlignment - 1) / kAlignment * kAlignment;
-  auto* memory = static_cast<std::byte*>(std::aligned_alloc(kAlignment, rounded > 0 ? rounded : kAlignment));
+  auto* memory =
+      static_cast<std::byte*>(std::aligned_alloc(kAlignment, rounded > 0 ? rounded : kAlignment));
   if (memory != nullptr) std::memset(memory, 0, rounded > 0 ? rounded : kAlignment);
   return memory;
 }
 
-void free_small(std::byte* memory) { std::free(memory); }
+void free_small(std::byte* memory) {
+  std::free(memory);
+}
 
 namespace {
 
@@ -55,7 +58,8 @@ void link_info(ItemView& view, const std::byte* data) {
 /// Maps what came with an answer.
 Result<warpool_array*> open_answer(Connection& connection, const Answer& answer) {
   const wire::fb::ItemState* state = answer.reply->body_as_ItemState();
-  if (state == nullptr) return Error::format(Code::kProtocolError, "the broker answered without an array");
+  if (state == nullptr)
+    return Error::format(Code::kProtocolError, "the broker answered without an array");
   WARPOOL_ASSIGN(const wire::fb::Item* const item, wire::read_item(wire::bytes(state->item())));
   auto array = std::unique_ptr<warpool_array>(new warpool_array());
   array->connection = &connection;
@@ -63,17 +67,20 @@ Result<warpool_array*> open_answer(Connection& connection, const Answer& answer)
   const std::byte* data = nullptr;
   const std::uint64_t size = item->size();
   if (answer.fd.valid()) {
-    WARPOOL_ASSIGN(array->mapping, os::map_memfd(answer.fd, os::round_to_page(size), os::MapMode::kReadOnly));
+    WARPOOL_ASSIGN(array->mapping,
+                   os::map_memfd(answer.fd, os::round_to_page(size), os::MapMode::kReadOnly));
     data = array->mapping.data();
   } else {
     const std::span<const std::uint8_t> contents = wire::bytes(item->contents());
     if (contents.size() != size || size > kInlineBytesMax)
       return Error::format(Code::kLimitReached,
-                           "the file descriptor of array \"%s\" did not arrive: this process has no free one; close some files, "
+                           "the file descriptor of array \"%s\" did not arrive: this process has "
+                           "no free one; close some files, "
                            "or raise the limit (ulimit -n)",
                            item->name() != nullptr ? item->name()->c_str() : "");
     array->small = allocate_small(size);
-    if (array->small == nullptr) return Error::format(Code::kOutOfMemory, "no memory for a small array");
+    if (array->small == nullptr)
+      return Error::format(Code::kOutOfMemory, "no memory for a small array");
     std::memcpy(array->small, contents.data(), contents.size());
     data = array->small;
   }
@@ -92,7 +99,9 @@ void give_back_view(Connection& connection, const Answer& answer) {
   const Result<const wire::fb::Item*> item = wire::read_item(wire::bytes(state->item()));
   if (!item.ok()) return;
   const std::uint64_t id = item.value()->id();
-  connection.tell([&](Builder& builder) { return wire::fb::CreateRelease(builder, builder.CreateVector(&id, 1)); });
+  connection.tell([&](Builder& builder) {
+    return wire::fb::CreateRelease(builder, builder.CreateVector(&id, 1));
+  });
 }
 
 void hold(Connection& connection, warpool_array& array) {
@@ -100,11 +109,13 @@ void hold(Connection& connection, warpool_array& array) {
   if (array.mapping.valid()) connection.add_view(array);
 }
 
-Result<warpool_array*> get(Connection& connection, const char* name, std::uint64_t version, const warpool_wait* wait) {
+Result<warpool_array*> get(Connection& connection, const char* name, std::uint64_t version,
+                           const warpool_wait* wait) {
   if (name == nullptr) return Error::format(Code::kInvalidArgument, "warpool_get needs a name");
   const Patience patience = Patience::from(wait);
   Result<Answer> answer = connection.call(patience, -1, [&](Builder& builder) {
-    const auto text = builder.CreateString(name, std::strlen(name) < 4 * kNameBytesMax ? std::strlen(name) : 4 * kNameBytesMax);
+    const auto text = builder.CreateString(
+        name, std::strlen(name) < 4 * kNameBytesMax ? std::strlen(name) : 4 * kNameBytesMax);
     return wire::fb::CreateGet(builder, text, version, patience.timeout_ms != 0);
   });
   if (!answer.ok()) return answer.take_error();
@@ -123,35 +134,42 @@ Result<std::byte*> copy_on_write(warpool_array& array) {
   const std::size_t size = array.view.info.size;
   if (array.small != nullptr) {
     std::byte* copy = allocate_small(size);
-    if (copy == nullptr) return Error::format(Code::kOutOfMemory, "no memory for a copy of a small array");
+    if (copy == nullptr)
+      return Error::format(Code::kOutOfMemory, "no memory for a copy of a small array");
     std::memcpy(copy, array.small, size);
     std::byte* expected = nullptr;
-    if (array.private_copy.compare_exchange_strong(expected, copy, std::memory_order_acq_rel)) return copy;
+    if (array.private_copy.compare_exchange_strong(expected, copy, std::memory_order_acq_rel))
+      return copy;
     free_small(copy);
     return expected;
   }
   const std::uint64_t id = array.id;
-  Result<Answer> answer =
-      array.connection->call({}, -1, [&](Builder& builder) { return wire::fb::CreateGetMemory(builder, id); });
+  Result<Answer> answer = array.connection->call(
+      {}, -1, [&](Builder& builder) { return wire::fb::CreateGetMemory(builder, id); });
   if (!answer.ok()) return answer.take_error();
   if (!answer.value().fd.valid())
-    return Error::format(Code::kLimitReached, "this process has no free file descriptor; close some files or raise the limit (ulimit -n)");
+    return Error::format(Code::kLimitReached,
+                         "this process has no free file descriptor; close some files or raise the "
+                         "limit (ulimit -n)");
   Result<os::Mapping> mapping =
       os::map_memfd(answer.value().fd, array.mapping.size(), os::MapMode::kWritablePrivate);
   array.connection->recycle(std::move(answer).value());
   if (!mapping.ok()) return mapping.take_error();
   std::byte* expected = nullptr;
   std::byte* data = mapping.value().data();
-  if (!array.private_copy.compare_exchange_strong(expected, data, std::memory_order_acq_rel)) return expected;
+  if (!array.private_copy.compare_exchange_strong(expected, data, std::memory_order_acq_rel))
+    return expected;
   array.private_mapping = std::move(mapping).value();
   return data;
 }
 
 }  // namespace
 
-Result<void> read_item_state(const wire::fb::ItemState& state, const std::byte* data, ItemView& view) {
+Result<void> read_item_state(const wire::fb::ItemState& state, const std::byte* data,
+                             ItemView& view) {
   WARPOOL_ASSIGN(const wire::fb::Item* const item, wire::read_item(wire::bytes(state.item())));
-  WARPOOL_ASSIGN(const std::vector<array::Part> parts, store::read_parts(item->parts(), item->size()));
+  WARPOOL_ASSIGN(const std::vector<array::Part> parts,
+                 store::read_parts(item->parts(), item->size()));
   view.name = Text(wire::text(item->name()));
   view.owner = Text(wire::text(state.owner()));
   view.attributes = Text(wire::text(item->attributes()));
@@ -181,11 +199,13 @@ Result<warpool_array*> open_published(const DraftState& draft, const PublishedAs
   array->id = as.id;
   const std::byte* data = nullptr;
   if (draft.number != 0) {
-    WARPOOL_ASSIGN(array->mapping, os::map_memfd(draft.fd, os::round_to_page(draft.size), os::MapMode::kReadOnly));
+    WARPOOL_ASSIGN(array->mapping,
+                   os::map_memfd(draft.fd, os::round_to_page(draft.size), os::MapMode::kReadOnly));
     data = array->mapping.data();
   } else {
     array->small = allocate_small(draft.size);
-    if (array->small == nullptr) return Error::format(Code::kOutOfMemory, "no memory for a small array");
+    if (array->small == nullptr)
+      return Error::format(Code::kOutOfMemory, "no memory for a small array");
     std::memcpy(array->small, draft.memory->small, draft.size);
     data = array->small;
   }
@@ -215,17 +235,21 @@ Result<warpool_array*> open_published(const DraftState& draft, const PublishedAs
 using namespace warpool;
 using namespace warpool::client;
 
-warpool_status warpool_get(warpool_connection* connection, const char* name, uint64_t version, const warpool_wait* wait,
-                           warpool_array** out, warpool_error* error) {
+warpool_status warpool_get(warpool_connection* connection, const char* name, uint64_t version,
+                           const warpool_wait* wait, warpool_array** out, warpool_error* error) {
   const Result<warpool_array*> array = get(*from_handle(connection), name, version, wait);
   if (!array.ok()) return report_error(array.error(), error);
   *out = array.value();
   return report_ok(error);
 }
 
-const warpool_array_info* warpool_array_get_info(const warpool_array* array) { return &array->view.info; }
+const warpool_array_info* warpool_array_get_info(const warpool_array* array) {
+  return &array->view.info;
+}
 
-void warpool_array_retain(warpool_array* array) { array->references.fetch_add(1, std::memory_order_relaxed); }
+void warpool_array_retain(warpool_array* array) {
+  array->references.fetch_add(1, std::memory_order_relaxed);
+}
 
 void warpool_array_release(warpool_array* array) {
   if (array == nullptr || array->references.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
@@ -241,7 +265,8 @@ void warpool_array_release(warpool_array* array) {
   connection->release();
 }
 
-warpool_status warpool_array_copy_on_write(warpool_array* array, void** data, warpool_error* error) {
+warpool_status warpool_array_copy_on_write(warpool_array* array, void** data,
+                                           warpool_error* error) {
   const Result<std::byte*> copy = copy_on_write(*array);
   if (!copy.ok()) return report_error(copy.error(), error);
   *data = copy.value();

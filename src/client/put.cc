@@ -8,13 +8,18 @@
 namespace warpool::client {
 namespace {
 
-const std::byte* source_of(const warpool_part& part) { return static_cast<const std::byte*>(part.data); }
+const std::byte* source_of(const warpool_part& part) {
+  return static_cast<const std::byte*>(part.data);
+}
 
-std::span<const std::int64_t> strides_of(const warpool_part& part) { return {part.strides, part.ndim}; }
+std::span<const std::int64_t> strides_of(const warpool_part& part) {
+  return {part.strides, part.ndim};
+}
 
 std::uint64_t bytes_of(const array::Part& part) {
   std::uint64_t bytes = array::dtype_size(static_cast<std::uint32_t>(part.dtype));
-  for (const std::int64_t extent : part.shape) bytes *= static_cast<std::uint64_t>(extent);
+  for (const std::int64_t extent : part.shape)
+    bytes *= static_cast<std::uint64_t>(extent);
   return bytes;
 }
 
@@ -27,20 +32,23 @@ bool is_same_layout(const warpool_part& source, const array::Part& target) {
 
 /// Sources that are compact in C or F order keep it, others become C order.
 void choose_layout(array::Part& part) {
-  const bool column_major = array::is_ordered(part, array::Order::kF) && !array::is_ordered(part, array::Order::kC);
-  part.strides = array::compact_strides(part.shape, part.dtype, column_major ? array::Order::kF : array::Order::kC);
+  const bool column_major =
+      array::is_ordered(part, array::Order::kF) && !array::is_ordered(part, array::Order::kC);
+  part.strides = array::compact_strides(part.shape, part.dtype,
+                                        column_major ? array::Order::kF : array::Order::kC);
 }
 
 void copy_part(const warpool_part& source, const array::Part& target, std::byte* item) {
   if (!array::has_bytes(target.kind)) return;
-  array::copy_strided(source_of(source), strides_of(source), item + target.offset, target.strides, target.shape,
-                      array::dtype_size(static_cast<std::uint32_t>(target.dtype)));
+  array::copy_strided(source_of(source), strides_of(source), item + target.offset, target.strides,
+                      target.shape, array::dtype_size(static_cast<std::uint32_t>(target.dtype)));
 }
 
 /// All sources lie in memory as they will in the item, so that the kernel can copy them.
 bool is_plain(const warpool_part* sources, const DraftState& draft) {
   for (std::size_t i = 0; i < draft.parts.size(); ++i) {
-    if (array::has_bytes(draft.parts[i].kind) && !is_same_layout(sources[i], draft.parts[i])) return false;
+    if (array::has_bytes(draft.parts[i].kind) && !is_same_layout(sources[i], draft.parts[i]))
+      return false;
   }
   return true;
 }
@@ -57,27 +65,32 @@ Result<void> write_parts(const warpool_part* sources, DraftState& draft) {
 
 Result<void> fill(const warpool_part* sources, DraftState& draft) {
   const bool has_spare = draft.connection->spare().bytes() == os::round_to_page(draft.size);
-  if (draft.number != 0 && !has_spare && is_plain(sources, draft)) return write_parts(sources, draft);
+  if (draft.number != 0 && !has_spare && is_plain(sources, draft))
+    return write_parts(sources, draft);
   WARPOOL_TRY(give_memory(draft));
-  for (std::size_t i = 0; i < draft.parts.size(); ++i) copy_part(sources[i], draft.parts[i], draft.memory->data());
+  for (std::size_t i = 0; i < draft.parts.size(); ++i)
+    copy_part(sources[i], draft.parts[i], draft.memory->data());
   return {};
 }
 
 Result<void> check_sources(const warpool_part* parts, const std::vector<array::Part>& imported) {
   for (std::size_t i = 0; i < imported.size(); ++i) {
     if (!array::has_bytes(imported[i].kind) || parts[i].data != nullptr) continue;
-    WARPOOL_ASSIGN(const std::uint64_t count, array::element_count(imported[i].shape, imported[i].dtype));
+    WARPOOL_ASSIGN(const std::uint64_t count,
+                   array::element_count(imported[i].shape, imported[i].dtype));
     if (count > 0) return Error::format(Code::kInvalidArgument, "a part with elements has no data");
   }
   return {};
 }
 
-Result<PublishedAs> put(Connection& connection, const char* name, const warpool_part* parts, std::uint32_t part_count,
-                        const warpool_create_options* options) {
+Result<PublishedAs> put(Connection& connection, const char* name, const warpool_part* parts,
+                        std::uint32_t part_count, const warpool_create_options* options) {
   WARPOOL_ASSIGN(std::vector<array::Part> imported, import_parts(parts, part_count));
   WARPOOL_TRY(check_sources(parts, imported));
-  for (array::Part& part : imported) choose_layout(part);
-  WARPOOL_ASSIGN(std::unique_ptr<warpool_draft> draft, new_draft(connection, name, std::move(imported), options));
+  for (array::Part& part : imported)
+    choose_layout(part);
+  WARPOOL_ASSIGN(std::unique_ptr<warpool_draft> draft,
+                 new_draft(connection, name, std::move(imported), options));
   const bool large = draft->number != 0;
   const std::uint64_t size = draft->size;
   Result<PublishedAs> published = Error::format(Code::kConflict, "not tried");
@@ -97,12 +110,16 @@ Result<PublishedAs> put(Connection& connection, const char* name, const warpool_
 
 Result<std::vector<array::Part>> import_parts(const warpool_part* parts, std::uint32_t count) {
   if (parts == nullptr || count == 0 || count > kPartsMax)
-    return Error::format(Code::kInvalidArgument, "an item has between 1 and %u parts, not %u; split it into several names", kPartsMax, count);
+    return Error::format(Code::kInvalidArgument,
+                         "an item has between 1 and %u parts, not %u; split it into several names",
+                         kPartsMax, count);
   std::vector<array::Part> imported(count);
   for (std::uint32_t i = 0; i < count; ++i) {
     const warpool_part& part = parts[i];
     if (part.ndim > kRankMax || part.kind > array::kKindMax || array::dtype_size(part.dtype) == 0)
-      return Error::format(Code::kInvalidArgument, "part %u has an unknown element type or kind, or more than %u dimensions", i, kRankMax);
+      return Error::format(
+          Code::kInvalidArgument,
+          "part %u has an unknown element type or kind, or more than %u dimensions", i, kRankMax);
     imported[i].path = Text(part.path != nullptr ? part.path : "");
     imported[i].kind = static_cast<array::Kind>(part.kind);
     imported[i].dtype = static_cast<array::Dtype>(part.dtype);
@@ -118,9 +135,12 @@ Result<std::vector<array::Part>> import_parts(const warpool_part* parts, std::ui
 using namespace warpool;
 using namespace warpool::client;
 
-warpool_status warpool_put(warpool_connection* connection, const char* name, const warpool_part* parts, uint32_t part_count,
-                           const warpool_create_options* options, uint64_t* version, warpool_error* error) {
-  const Result<PublishedAs> published = put(*from_handle(connection), name, parts, part_count, options);
+warpool_status warpool_put(warpool_connection* connection, const char* name,
+                           const warpool_part* parts, uint32_t part_count,
+                           const warpool_create_options* options, uint64_t* version,
+                           warpool_error* error) {
+  const Result<PublishedAs> published =
+      put(*from_handle(connection), name, parts, part_count, options);
   if (!published.ok()) return report_error(published.error(), error);
   if (version != nullptr) *version = published.value().version;
   return report_ok(error);

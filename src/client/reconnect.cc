@@ -25,24 +25,29 @@ bool asked_to_stop(const Patience& patience) {
 
 /// Only trouble that may go away by itself is worth another try.
 bool is_final(const Error& error) {
-  return error.code != Code::kNoBroker && error.code != Code::kTimedOut && error.code != Code::kProtocolError;
+  return error.code != Code::kNoBroker && error.code != Code::kTimedOut &&
+         error.code != Code::kProtocolError;
 }
 
 }  // namespace
 
 /// Returns with the mutex held and a greeted connection, or with the reason why there is none.
 Result<void> Connection::ensure_connected(Lock& lock, const Patience& patience) {
-  const std::int64_t budget_ms = options_.reconnect_ms > 0 ? options_.reconnect_ms : kReconnectMsDefault;
+  const std::int64_t budget_ms =
+      options_.reconnect_ms > 0 ? options_.reconnect_ms : kReconnectMsDefault;
   const std::int64_t deadline = connected_ ? 0 : os::monotonic_ns() + budget_ms * os::kNsPerMs;
   std::int64_t pause_ms = 1;
   while (!connected_) {
-    if (closed_) return Error::format(Code::kInvalidArgument, "the connection has been closed by this program");
+    if (closed_)
+      return Error::format(Code::kInvalidArgument,
+                           "the connection has been closed by this program");
     if (connecting_.load(std::memory_order_relaxed) != 0) {
       lock.unlock();
       os::futex_wait(connecting_, 1, kPauseMsMax);
       const bool stop = asked_to_stop(patience);
       lock.lock();
-      if (stop) return Error::format(Code::kInterrupted, "interrupted while reconnecting to the broker");
+      if (stop)
+        return Error::format(Code::kInterrupted, "interrupted while reconnecting to the broker");
       continue;
     }
     connecting_.store(1, std::memory_order_relaxed);
@@ -56,7 +61,8 @@ Result<void> Connection::ensure_connected(Lock& lock, const Patience& patience) 
     os::sleep_ms(pause_ms);
     const bool stop = asked_to_stop(patience);
     lock.lock();
-    if (stop) return Error::format(Code::kInterrupted, "interrupted while reconnecting to the broker");
+    if (stop)
+      return Error::format(Code::kInterrupted, "interrupted while reconnecting to the broker");
     pause_ms = pause_ms * 2 < kPauseMsMax ? pause_ms * 2 : kPauseMsMax;
   }
   return {};
@@ -88,7 +94,8 @@ Result<void> Connection::connect_once(Lock& lock, const Patience& patience) {
   lock.lock();
   if (!socket.ok()) {
     if (socket.error().code != Code::kNoBroker || may_start) return socket.take_error();
-    return Error::format(Code::kNoBroker, "%s; start one with: warpool up --socket %s", socket.error().message.c_str(), path.c_str());
+    return Error::format(Code::kNoBroker, "%s; start one with: warpool up --socket %s",
+                         socket.error().message.c_str(), path.c_str());
   }
   options_.socket_path = path;
   return greet(lock, SocketRef(std::move(socket).value()), patience);
@@ -96,7 +103,8 @@ Result<void> Connection::connect_once(Lock& lock, const Patience& patience) {
 
 void Connection::build_hello(Builder& builder) {
   std::vector<std::uint64_t> held;
-  for (const Held* array = views_.first(); array != nullptr; array = array->next) held.push_back(array->id);
+  for (const Held* array = views_.first(); array != nullptr; array = array->next)
+    held.push_back(array->id);
   std::vector<flatbuffers::Offset<wire::fb::DraftClaim>> claims;
   for (const DraftState* draft = drafts_; draft != nullptr; draft = draft->next) {
     if (draft->lost) continue;
@@ -110,9 +118,9 @@ void Connection::build_hello(Builder& builder) {
   const auto run_text = builder.CreateString(run != nullptr ? run : "");
   const auto held_list = builder.CreateVector(held.data(), held.size());
   const auto claim_list = builder.CreateVector(claims.data(), claims.size());
-  const auto hello =
-      wire::fb::CreateHello(builder, wire::kProtocolMin, wire::kProtocolMax, version, language, label, run_text,
-                            os::process_id(), held_list, claim_list, spare_->bytes());
+  const auto hello = wire::fb::CreateHello(builder, wire::kProtocolMin, wire::kProtocolMax, version,
+                                           language, label, run_text, os::process_id(), held_list,
+                                           claim_list, spare_->bytes());
   builder.Finish(wire::fb::CreateRequest(builder, 1, wire::fb::RequestBody::Hello, hello.Union()));
 }
 
@@ -121,21 +129,25 @@ Result<void> Connection::greet(Lock& lock, SocketRef socket, const Patience& pat
   Builder builder(512);
   build_hello(builder);
   if (builder.GetSize() > kMessageBytesMax)
-    return Error::format(Code::kLimitReached, "this program holds too many arrays to tell the broker; release some");
+    return Error::format(Code::kLimitReached,
+                         "this program holds too many arrays to tell the broker; release some");
   Buffer buffer = take_buffer();
   lock.unlock();
   bool sent = buffer.valid() && send(socket.get(), wire::finished(builder), -1, patience);
   os::Received received;
   const std::int64_t deadline = os::monotonic_ns() + kGreetingMs * os::kNsPerMs;
-  while (sent && received.outcome == os::Received::Outcome::kWouldBlock && os::monotonic_ns() < deadline) {
+  while (sent && received.outcome == os::Received::Outcome::kWouldBlock &&
+         os::monotonic_ns() < deadline) {
     if (os::wait_readable(socket.get(), -1, kPauseMsMax))
       received = os::receive_message(socket.get(), buffer.bytes(), os::Blocking::kNo);
     if (asked_to_stop(patience)) sent = false;
   }
   lock.lock();
   if (received.outcome != os::Received::Outcome::kMessage)
-    return Error::format(Code::kNoBroker, "the broker at %s does not answer; see: warpool doctor", options_.socket_path.c_str());
-  WARPOOL_ASSIGN(const wire::fb::Reply* const reply, wire::read_reply(buffer.bytes().first(received.bytes)));
+    return Error::format(Code::kNoBroker, "the broker at %s does not answer; see: warpool doctor",
+                         options_.socket_path.c_str());
+  WARPOOL_ASSIGN(const wire::fb::Reply* const reply,
+                 wire::read_reply(buffer.bytes().first(received.bytes)));
   WARPOOL_TRY(check_welcome(*reply));
   give_buffer(std::move(buffer));
   os::set_receive_timeout(socket.get(), 100);
@@ -150,11 +162,14 @@ Result<void> Connection::greet(Lock& lock, SocketRef socket, const Patience& pat
 Result<void> Connection::check_welcome(const wire::fb::Reply& reply) {
   if (reply.code() != 0) {
     const bool known = reply.code() > 0 && reply.code() < kCodeCount;
-    return Error{known ? static_cast<Code>(reply.code()) : Code::kProtocolError, Text(wire::text(reply.message()))};
+    return Error{known ? static_cast<Code>(reply.code()) : Code::kProtocolError,
+                 Text(wire::text(reply.message()))};
   }
   const wire::fb::Welcome* welcome = reply.body_as_Welcome();
   if (welcome == nullptr)
-    return Error::format(Code::kVersionMismatch, "what listens at %s is no broker that this library knows", options_.socket_path.c_str());
+    return Error::format(Code::kVersionMismatch,
+                         "what listens at %s is no broker that this library knows",
+                         options_.socket_path.c_str());
   session_ = welcome->session();
   epoch_ = welcome->epoch();
   protocol_ = welcome->protocol();

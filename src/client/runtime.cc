@@ -16,20 +16,44 @@ void* allocate(std::size_t bytes) {
 
 }  // namespace
 
-void* operator new(std::size_t bytes) { return allocate(bytes); }
-void* operator new[](std::size_t bytes) { return allocate(bytes); }
-void operator delete(void* memory) noexcept { std::free(memory); }
-void operator delete[](void* memory) noexcept { std::free(memory); }
-void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
-void operator delete[](void* memory, std::size_t) noexcept { std::free(memory); }
+void* operator new(std::size_t bytes) {
+  return allocate(bytes);
+}
+void* operator new[](std::size_t bytes) {
+  return allocate(bytes);
+}
+void operator delete(void* memory) noexcept {
+  std::free(memory);
+}
+void operator delete[](void* memory) noexcept {
+  std::free(memory);
+}
+void operator delete(void* memory, std::size_t) noexcept {
+  std::free(memory);
+}
+void operator delete[](void* memory, std::size_t) noexcept {
+  std::free(memory);
+}
 
 // Containers of the standard library call these for sizes that our bounds exclude.
 namespace std {
-[[noreturn]] void __throw_length_error(const char*) { __builtin_trap(); }
-[[noreturn]] void __throw_bad_alloc() { __builtin_trap(); }
-[[noreturn]] void __throw_bad_array_new_length() { __builtin_trap(); }
-[[noreturn]] void __throw_out_of_range_fmt(const char*, ...) { __builtin_trap(); }
-[[noreturn]] void __throw_bad_optional_access() { __builtin_trap(); }
+[[noreturn]] void __throw_length_error(const char*) {
+  __builtin_trap();
+}
+[[noreturn]] void __throw_bad_alloc() {
+  __builtin_trap();
+}
+[[noreturn]] void __throw_bad_array_new_length() {
+  __builtin_trap();
+}
+[[noreturn]] void __throw_out_of_range_fmt(const char*, ...) {
+  __builtin_trap();
+}
+[[noreturn]] void __throw_bad_optional_access() {
+  __builtin_trap();
+}
 }  // namespace std
 
-extern "C" void __cxa_pure_virtual() { __builtin_trap(); }
+extern "C" void __cxa_pure_virtual() {
+  __builtin_trap();
+}

@@ -58,13 +58,16 @@ Result<std::unique_ptr<warpool_sessions>> list_sessions(Connection& connection, 
   std::uint64_t cursor = 0;
   do {
     Result<Answer> answer = connection.call({}, -1, [&](Builder& builder) {
-      return wire::fb::CreateSessions(builder, builder.CreateString(run != nullptr ? run : ""), cursor);
+      return wire::fb::CreateSessions(builder, builder.CreateString(run != nullptr ? run : ""),
+                                      cursor);
     });
     if (!answer.ok()) return answer.take_error();
     const wire::fb::SessionEntries* page = answer.value().reply->body_as_SessionEntries();
-    if (page == nullptr) return Error::format(Code::kProtocolError, "the broker gave no list of programs");
+    if (page == nullptr)
+      return Error::format(Code::kProtocolError, "the broker gave no list of programs");
     if (page->sessions() != nullptr) {
-      for (const wire::fb::SessionEntry* entry : *page->sessions()) sessions->entries.push_back(read_session(*entry));
+      for (const wire::fb::SessionEntry* entry : *page->sessions())
+        sessions->entries.push_back(read_session(*entry));
     }
     cursor = page->cursor();
     connection.recycle(std::move(answer).value());
@@ -78,17 +81,22 @@ Result<std::unique_ptr<warpool_sessions>> list_sessions(Connection& connection, 
 using namespace warpool;
 using namespace warpool::client;
 
-warpool_status warpool_list_sessions(warpool_connection* connection, const char* run, warpool_sessions** out, warpool_error* error) {
+warpool_status warpool_list_sessions(warpool_connection* connection, const char* run,
+                                     warpool_sessions** out, warpool_error* error) {
   Result<std::unique_ptr<warpool_sessions>> sessions = list_sessions(*from_handle(connection), run);
   if (!sessions.ok()) return report_error(sessions.error(), error);
   *out = std::move(sessions).value().release();
   return report_ok(error);
 }
 
-size_t warpool_sessions_count(const warpool_sessions* sessions) { return sessions->entries.size(); }
+size_t warpool_sessions_count(const warpool_sessions* sessions) {
+  return sessions->entries.size();
+}
 
 const warpool_session_info* warpool_sessions_get(const warpool_sessions* sessions, size_t index) {
   return index < sessions->entries.size() ? &sessions->entries[index]->info : nullptr;
 }
 
-void warpool_sessions_free(warpool_sessions* sessions) { delete sessions; }
+void warpool_sessions_free(warpool_sessions* sessions) {
+  delete sessions;
+}

@@ -20,7 +20,9 @@ bool turned_off() {
 bool Spare::take(std::uint64_t bytes, Memory& memory) {
   if (state_.load(std::memory_order_acquire) != kReady) return false;
   const Lock lock(mutex_);
-  if (state_.load(std::memory_order_acquire) != kReady || bytes_.load(std::memory_order_relaxed) != bytes) return false;
+  if (state_.load(std::memory_order_acquire) != kReady ||
+      bytes_.load(std::memory_order_relaxed) != bytes)
+    return false;
   memory = std::move(memory_);
   memory_ = Memory();
   bytes_.store(0, std::memory_order_relaxed);
@@ -30,7 +32,8 @@ bool Spare::take(std::uint64_t bytes, Memory& memory) {
 }
 
 void Spare::prepare(std::uint64_t bytes) {
-  if (bytes < kSpareBytesMin || state_.load(std::memory_order_relaxed) != kNone || turned_off()) return;
+  if (bytes < kSpareBytesMin || state_.load(std::memory_order_relaxed) != kNone || turned_off())
+    return;
   {
     const Lock lock(mutex_);
     if (state_.load(std::memory_order_relaxed) != kNone) return;
@@ -38,8 +41,8 @@ void Spare::prepare(std::uint64_t bytes) {
     has_thread_ = false;
     state_.store(kMaking, std::memory_order_relaxed);
   }
-  const Result<Answer> granted =
-      connection_.call({}, -1, [&](Builder& builder) { return wire::fb::CreateSpare(builder, bytes); });
+  const Result<Answer> granted = connection_.call(
+      {}, -1, [&](Builder& builder) { return wire::fb::CreateSpare(builder, bytes); });
   const Lock lock(mutex_);
   if (!granted.ok()) {
     state_.store(kNone, std::memory_order_relaxed);
@@ -64,7 +67,8 @@ void Spare::make() {
   Memory memory;
   bool made = false;
   if (fd.ok() && os::allocate_pages(fd.value(), bytes).ok()) {
-    Result<os::Mapping> mapping = os::map_memfd(fd.value(), bytes, os::MapMode::kWritableShared, os::Populate::kYes);
+    Result<os::Mapping> mapping =
+        os::map_memfd(fd.value(), bytes, os::MapMode::kWritableShared, os::Populate::kYes);
     if (mapping.ok()) {
       os::exclude_from_fork(mapping.value());
       memory = {std::move(fd).value(), std::move(mapping).value()};
@@ -78,14 +82,16 @@ void Spare::make() {
       state_.store(kReady, std::memory_order_release);
     } else {
       bytes_.store(0, std::memory_order_relaxed);
-      if (state_.load(std::memory_order_relaxed) == kMaking) state_.store(kNone, std::memory_order_relaxed);
+      if (state_.load(std::memory_order_relaxed) == kMaking)
+        state_.store(kNone, std::memory_order_relaxed);
     }
   }
   os::futex_wait(state_, kReady, kSpareIdleMs);
   {
     const Lock lock(mutex_);
     // Still there after its time, or the session ends: the memory goes back.
-    if (state_.load(std::memory_order_relaxed) == kReady) state_.store(kNone, std::memory_order_relaxed);
+    if (state_.load(std::memory_order_relaxed) == kReady)
+      state_.store(kNone, std::memory_order_relaxed);
     if (!memory_.fd.valid()) return;
     memory = std::move(memory_);
     memory_ = Memory();

@@ -46,12 +46,14 @@ class Spare {
   void make();
 
   Connection& connection_;
-  std::atomic<std::uint32_t> state_{kNone};  ///< futex; memory_ belongs to the thread in kMaking, to take() in kReady
+  std::atomic<std::uint32_t> state_{
+      kNone};  ///< futex; memory_ belongs to the thread in kMaking, to take() in kReady
   std::atomic<std::uint64_t> bytes_{0};
   Memory memory_;
   pthread_t thread_{};
   bool has_thread_ = false;
-  pthread_mutex_t mutex_ = PTHREAD_MUTEX_INITIALIZER;  ///< guards thread_, has_thread_ and changes of state_
+  pthread_mutex_t mutex_ =
+      PTHREAD_MUTEX_INITIALIZER;  ///< guards thread_, has_thread_ and changes of state_
 };
 
 }  // namespace warpool::client

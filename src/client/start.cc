@@ -15,7 +15,9 @@ namespace {
 
 constexpr const char* kSystemSocket = "/run/warpool/warpool.sock";
 
-bool is_set(const char* text) { return text != nullptr && *text != '\0'; }
+bool is_set(const char* text) {
+  return text != nullptr && *text != '\0';
+}
 
 Text private_socket() {
   const char* runtime = std::getenv("XDG_RUNTIME_DIR");
@@ -46,7 +48,8 @@ Text find_in_path(const char* program) {
   const char* path = std::getenv("PATH");
   for (const char* part = path; is_set(part);) {
     const char* end = std::strchr(part, ':');
-    const std::size_t length = end != nullptr ? static_cast<std::size_t>(end - part) : std::strlen(part);
+    const std::size_t length =
+        end != nullptr ? static_cast<std::size_t>(end - part) : std::strlen(part);
     const Text candidate = Text::format("%.*s/%s", static_cast<int>(length), part, program);
     if (length > 0 && os::is_executable(candidate.c_str())) return candidate;
     part = end != nullptr ? end + 1 : nullptr;
@@ -59,7 +62,8 @@ Result<Text> find_broker() {
   const char* set = std::getenv("WARPOOL_BROKER");
   if (is_set(set)) {
     if (os::is_executable(set)) return Text(set);
-    return Error::format(Code::kNoBroker, "WARPOOL_BROKER is %s, which is no program that can be run", set);
+    return Error::format(Code::kNoBroker,
+                         "WARPOOL_BROKER is %s, which is no program that can be run", set);
   }
   SelfSearch self;
   ::dl_iterate_phdr(&find_self, &self);
@@ -68,7 +72,8 @@ Result<Text> find_broker() {
     if (program.ok()) self.path = std::move(program).value();
   }
   const Text folder = os::parent_folder(self.path.view());
-  const char* const places[] = {"warpoold", "../bin/warpoold", "../../bin/warpoold", "../../../bin/warpoold"};
+  const char* const places[] = {"warpoold", "../bin/warpoold", "../../bin/warpoold",
+                                "../../../bin/warpoold"};
   for (const char* place : places) {
     Text candidate = Text::format("%s/%s", folder.c_str(), place);
     if (os::is_executable(candidate.c_str())) return candidate;
@@ -78,7 +83,8 @@ Result<Text> find_broker() {
     if (os::is_executable(place)) return Text(place);
   }
   return Error::format(Code::kNoBroker,
-                       "no broker runs and warpoold was not found to start one: install Warpool, or set WARPOOL_BROKER to its path");
+                       "no broker runs and warpoold was not found to start one: install Warpool, "
+                       "or set WARPOOL_BROKER to its path");
 }
 
 }  // namespace
@@ -100,15 +106,21 @@ Result<void> start_broker(const char* path) {
   const Text folder = os::parent_folder(path);
   Text log = Text::format("%s/warpoold.log", folder.c_str());
   WARPOOL_TRY(os::ensure_private_folder(folder.c_str()));
-  char* const argv[] = {const_cast<char*>(program.c_str()), const_cast<char*>("--private"),
-                        const_cast<char*>("--daemonize"),   const_cast<char*>("--socket"),
-                        const_cast<char*>(path),            const_cast<char*>("--log"),
-                        const_cast<char*>(log.c_str()),     nullptr};
+  char* const argv[] = {const_cast<char*>(program.c_str()),
+                        const_cast<char*>("--private"),
+                        const_cast<char*>("--daemonize"),
+                        const_cast<char*>("--socket"),
+                        const_cast<char*>(path),
+                        const_cast<char*>("--log"),
+                        const_cast<char*>(log.c_str()),
+                        nullptr};
   WARPOOL_ASSIGN(const std::int32_t pid, os::spawn(program.c_str(), argv, {}));
   // It returns when the broker serves. A host that ignores SIGCHLD leaves nothing to wait for: the connect tells.
   (void)os::reap(pid);
   if (os::connect_to(path).ok()) return {};
-  return Error::format(Code::kNoBroker, "a private broker (%s) was started but does not serve %s; see %s", program.c_str(), path, log.c_str());
+  return Error::format(Code::kNoBroker,
+                       "a private broker (%s) was started but does not serve %s; see %s",
+                       program.c_str(), path, log.c_str());
 }
 
 }  // namespace warpool::client

@@ -12,10 +12,10 @@
 /// Memory under a draft; outlives it while the language side has views.
 struct warpool_memory {
   std::atomic<std::uint32_t> references{1};
-  warpool::os::Mapping mapping;     ///< of the memfd, or invalid for small items
-  std::byte* small = nullptr;       ///< small items: aligned private memory
+  warpool::os::Mapping mapping;  ///< of the memfd, or invalid for small items
+  std::byte* small = nullptr;    ///< small items: aligned private memory
   std::size_t size = 0;
-  bool published = false;           ///< the mapping is private now; late writes are counted when it goes
+  bool published = false;  ///< the mapping is private now; late writes are counted when it goes
   warpool::client::Connection* connection = nullptr;
 
   [[nodiscard]] std::byte* data() const { return mapping.valid() ? mapping.data() : small; }
@@ -35,7 +35,8 @@ struct ItemView {
   warpool_array_info info{};
 };
 /// Fills the view from a message; `data` is the start of the item, or nullptr.
-Result<void> read_item_state(const wire::fb::ItemState& state, const std::byte* data, ItemView& view);
+Result<void> read_item_state(const wire::fb::ItemState& state, const std::byte* data,
+                             ItemView& view);
 
 struct DraftState {
   Connection* connection = nullptr;
@@ -51,7 +52,8 @@ struct DraftState {
   os::Fd fd;
   warpool_memory* memory = nullptr;
   bool sealed = false;
-  bool lost = false;  ///< the process forked: the parent has it, or the broker refused to take it back
+  bool lost =
+      false;  ///< the process forked: the parent has it, or the broker refused to take it back
   DraftState* previous = nullptr;
   DraftState* next = nullptr;
 };
@@ -93,8 +95,12 @@ struct warpool_listing {
 
 namespace warpool::client {
 
-inline Connection* from_handle(warpool_connection* handle) { return reinterpret_cast<Connection*>(handle); }
-inline warpool_connection* to_handle(Connection* connection) { return reinterpret_cast<warpool_connection*>(connection); }
+inline Connection* from_handle(warpool_connection* handle) {
+  return reinterpret_cast<Connection*>(handle);
+}
+inline warpool_connection* to_handle(Connection* connection) {
+  return reinterpret_cast<warpool_connection*>(connection);
+}
 
 /// Fills `out` (may be NULL) and returns the code.
 warpool_status report_error(const Error& error, warpool_error* out);

@@ -27,6 +27,8 @@ bool start_thread(pthread_t& thread, void* (*function)(void*), void* argument) {
   return started;
 }
 
-void join_thread(pthread_t thread) { pthread_join(thread, nullptr); }
+void join_thread(pthread_t thread) {
+  pthread_join(thread, nullptr);
+}
 
 }  // namespace warpool::client

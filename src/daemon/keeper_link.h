@@ -37,7 +37,8 @@ struct AdoptedBy {
   os::Fd socket;
   std::int32_t pid = 0;
 };
-Result<AdoptedBy> start_keeper(const std::string& keeper_path, const std::vector<std::string>& broker_command);
+Result<AdoptedBy> start_keeper(const std::string& keeper_path,
+                               const std::vector<std::string>& broker_command);
 
 /// Path of the keeper's program: beside this one, or in the libexec folder of the installation.
 Result<std::string> find_keeper();

@@ -16,14 +16,18 @@ spdlog::level::level_enum level_of(EventKind kind) {
     case EventKind::kSessionOpened:
     case EventKind::kSessionClosed:
     case EventKind::kArrayPublished:
-    case EventKind::kArrayRemoved: return spdlog::level::debug;
+    case EventKind::kArrayRemoved:
+      return spdlog::level::debug;
     case EventKind::kSessionRefused:
     case EventKind::kProtocolViolation:
     case EventKind::kMemoryRefused:
-    case EventKind::kKeeperLost: return spdlog::level::warn;
+    case EventKind::kKeeperLost:
+      return spdlog::level::warn;
     case EventKind::kArraysLost:
-    case EventKind::kDegraded: return spdlog::level::err;
-    default: return spdlog::level::info;
+    case EventKind::kDegraded:
+      return spdlog::level::err;
+    default:
+      return spdlog::level::info;
   }
 }
 
@@ -34,7 +38,8 @@ LogReport::LogReport(const std::string& path, bool verbose) {
   try {
     if (!path.empty()) logger = spdlog::rotating_logger_st("warpoold", path, kLogBytesMax, 1);
   } catch (const spdlog::spdlog_ex& error) {
-    std::fprintf(stderr, "warpoold: cannot write the log %s (%s); logging to stderr\n", path.c_str(), error.what());
+    std::fprintf(stderr, "warpoold: cannot write the log %s (%s); logging to stderr\n",
+                 path.c_str(), error.what());
   }
   if (logger == nullptr) logger = spdlog::stderr_logger_st("warpoold");
   logger->set_level(verbose ? spdlog::level::debug : spdlog::level::info);
@@ -43,8 +48,8 @@ LogReport::LogReport(const std::string& path, bool verbose) {
 }
 
 void LogReport::on_event(const Event& event) {
-  spdlog::log(level_of(event.kind), "{}: session {} value {} {}", event_name(event.kind), event.session, event.value,
-              event.detail.c_str());
+  spdlog::log(level_of(event.kind), "{}: session {} value {} {}", event_name(event.kind),
+              event.session, event.value, event.detail.c_str());
 }
 
 }  // namespace warpool::daemon

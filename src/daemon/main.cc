@@ -33,10 +33,12 @@ int become_keeper(const Options& options) {
   std::vector<std::string> words = {keeper.value(), self.value().c_str()};
   words.insert(words.end(), options.again.begin(), options.again.end());
   std::vector<char*> argv;
-  for (std::string& word : words) argv.push_back(word.data());
+  for (std::string& word : words)
+    argv.push_back(word.data());
   argv.push_back(nullptr);
   ::execv(keeper.value().c_str(), argv.data());
-  return fail(wire::kExitCannotStart, Error::from_errno(Code::kIoError, errno, "start " + keeper.value()));
+  return fail(wire::kExitCannotStart,
+              Error::from_errno(Code::kIoError, errno, "start " + keeper.value()));
 }
 
 /// In the background: a session of its own, no terminal, no folder held.
@@ -44,14 +46,16 @@ void detach() {
   ::setsid();
   (void)!::chdir("/");
   const int null = ::open("/dev/null", O_RDWR);
-  for (int fd = 0; fd < 3; ++fd) ::dup2(null, fd);
+  for (int fd = 0; fd < 3; ++fd)
+    ::dup2(null, fd);
   if (null > 2) os::Fd(null).reset();
 }
 
 /// Starts the keeper in the background and returns when the socket answers.
 int daemonize(const Options& options) {
   const pid_t child = ::fork();
-  if (child < 0) return fail(wire::kExitCannotStart, Error::from_errno(Code::kIoError, errno, "fork"));
+  if (child < 0)
+    return fail(wire::kExitCannotStart, Error::from_errno(Code::kIoError, errno, "fork"));
   if (child == 0) {
     detach();
     ::_exit(become_keeper(options));
@@ -64,14 +68,19 @@ int daemonize(const Options& options) {
     if (::waitpid(child, &status, WNOHANG) == child) {
       const int code = WIFEXITED(status) ? WEXITSTATUS(status) : wire::kExitCannotStart;
       // Somebody else was faster: their broker serves as well.
-      if (code == wire::kExitAlreadyRunning && os::connect_to(options.socket_path.c_str()).ok()) return 0;
-      std::fprintf(stderr, "warpoold: the broker ended at once (status %d)%s%s; run it with --foreground to see why\n", code,
-                   options.log_path.empty() ? "" : ", see ", options.log_path.c_str());
+      if (code == wire::kExitAlreadyRunning && os::connect_to(options.socket_path.c_str()).ok())
+        return 0;
+      std::fprintf(stderr,
+                   "warpoold: the broker ended at once (status %d)%s%s; run it with --foreground "
+                   "to see why\n",
+                   code, options.log_path.empty() ? "" : ", see ", options.log_path.c_str());
       return code == 0 ? wire::kExitCannotStart : code;
     }
     os::sleep_ms(2);
   }
-  return fail(wire::kExitCannotStart, Error::format(Code::kTimedOut, "the broker does not answer at %s", options.socket_path.c_str()));
+  return fail(wire::kExitCannotStart,
+              Error::format(Code::kTimedOut, "the broker does not answer at %s",
+                            options.socket_path.c_str()));
 }
 
 int serve(const Options& options) {
@@ -89,12 +98,15 @@ int serve(const Options& options) {
   if (keeper_path.ok()) server_options.keeper_path = keeper_path.value();
   const Result<Text> self = os::executable_path();
   if (self.ok()) server_options.broker_command = {self.value().c_str()};
-  server_options.broker_command.insert(server_options.broker_command.end(), options.again.begin(), options.again.end());
+  server_options.broker_command.insert(server_options.broker_command.end(), options.again.begin(),
+                                       options.again.end());
   Server server(server_options, report, std::make_unique<KeeperLink>(os::Fd(options.keeper_fd)));
   server.set_keeper_pid(::getppid());
   const Result<void> started = server.start();
   if (!started.ok())
-    return fail(started.error().code == Code::kConflict ? wire::kExitAlreadyRunning : wire::kExitCannotStart, started.error());
+    return fail(started.error().code == Code::kConflict ? wire::kExitAlreadyRunning
+                                                        : wire::kExitCannotStart,
+                started.error());
   server.run(Server::Signals::kCatch);
   return 0;
 }

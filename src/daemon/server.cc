@@ -109,9 +109,11 @@ class Server::State::Connection final : public broker::SessionPort {
 
   bool send(std::span<const std::uint8_t> message, int fd) override {
     if (queue_.empty()) {
-      const Result<os::SendOutcome> sent = os::send_message(stream_.native_handle(), message, fd, os::Blocking::kNo);
+      const Result<os::SendOutcome> sent =
+          os::send_message(stream_.native_handle(), message, fd, os::Blocking::kNo);
       if (sent.ok() && sent.value() == os::SendOutcome::kSent) return true;
-      if (sent.ok() && sent.value() == os::SendOutcome::kClosed) return true;  // its end is noticed by reading
+      if (sent.ok() && sent.value() == os::SendOutcome::kClosed)
+        return true;  // its end is noticed by reading
       retry_ = !sent.ok();
     }
     if (queued_bytes_ + message.size() > kQueuedBytesMax) return false;
@@ -149,11 +151,13 @@ class Server::State::Connection final : public broker::SessionPort {
 
   void read_now() {
     for (int i = 0; i < kMessagesPerTurn && session_ != 0; ++i) {
-      os::Received received = os::receive_message(stream_.native_handle(), {state_.buffer, sizeof state_.buffer}, os::Blocking::kNo);
+      os::Received received = os::receive_message(
+          stream_.native_handle(), {state_.buffer, sizeof state_.buffer}, os::Blocking::kNo);
       if (received.outcome == os::Received::Outcome::kWouldBlock) break;
       if (received.outcome == os::Received::Outcome::kClosed) return end();
       std::vector<os::Fd> fds;
-      for (std::uint32_t k = 0; k < received.fd_count; ++k) fds.push_back(std::move(received.fds[k]));
+      for (std::uint32_t k = 0; k < received.fd_count; ++k)
+        fds.push_back(std::move(received.fds[k]));
       // A message that was cut has no valid end and fails verification; a descriptor that was lost is missed by its handler.
       const std::size_t bytes = received.truncated ? 0 : received.bytes;
       state_.core->receive(session_, {state_.buffer, bytes}, std::move(fds));
@@ -180,7 +184,8 @@ class Server::State::Connection final : public broker::SessionPort {
   void write_now() {
     while (!queue_.empty()) {
       const Queued& next = queue_.front();
-      const Result<os::SendOutcome> sent = os::send_message(stream_.native_handle(), next.message, next.fd.get(), os::Blocking::kNo);
+      const Result<os::SendOutcome> sent =
+          os::send_message(stream_.native_handle(), next.message, next.fd.get(), os::Blocking::kNo);
       if (!sent.ok()) {
         retry_ = true;
         return write_later();
@@ -239,12 +244,14 @@ Result<void> Server::State::take_folder(std::vector<store::HeldFd>& held) {
   if (options.config.is_private) {
     WARPOOL_TRY(os::ensure_private_folder(folder.c_str()));
   } else if (!os::file_exists(folder.c_str())) {
-    return Error::format(Code::kNotFound, "folder %s of the socket does not exist; run: install -d -m 755 %s",
+    return Error::format(Code::kNotFound,
+                         "folder %s of the socket does not exist; run: install -d -m 755 %s",
                          folder.c_str(), folder.c_str());
   }
   Result<os::Fd> taken = os::lock_file((options.socket_path + ".lock").c_str(), 0);
   if (!taken.ok() && taken.error().code == Code::kTimedOut)
-    return Error::format(Code::kConflict, "another broker serves %s; see: warpool status", options.socket_path.c_str());
+    return Error::format(Code::kConflict, "another broker serves %s; see: warpool status",
+                         options.socket_path.c_str());
   if (!taken.ok()) return taken.take_error();
   lock = std::move(taken).value();
   keeper_port().hold(store::make_slot(store::SlotKind::kLock, 0), lock);
@@ -254,7 +261,8 @@ Result<void> Server::State::take_folder(std::vector<store::HeldFd>& held) {
 Result<void> Server::State::listen(std::vector<store::HeldFd>& held) {
   os::Fd sockets[2];
   for (store::HeldFd& one : held) {
-    if (store::slot_kind(one.slot) == store::SlotKind::kListener && store::slot_number(one.slot) < 2)
+    if (store::slot_kind(one.slot) == store::SlotKind::kListener &&
+        store::slot_number(one.slot) < 2)
       sockets[store::slot_number(one.slot)] = std::move(one.fd);
   }
   const std::string paths[2] = {options.socket_path, beside(options.socket_path, "admin.sock")};
@@ -262,7 +270,8 @@ Result<void> Server::State::listen(std::vector<store::HeldFd>& held) {
   for (int i = 0; i < 2; ++i) {
     if (!sockets[i].valid()) {
       WARPOOL_ASSIGN(sockets[i], os::listen_at(paths[i].c_str(), modes[i]));
-      keeper_port().hold(store::make_slot(store::SlotKind::kListener, static_cast<std::uint64_t>(i)), sockets[i]);
+      keeper_port().hold(
+          store::make_slot(store::SlotKind::kListener, static_cast<std::uint64_t>(i)), sockets[i]);
     }
     listeners[i] = std::make_unique<Stream>(io, sockets[i].release());
     accept_later(i);
@@ -271,9 +280,10 @@ Result<void> Server::State::listen(std::vector<store::HeldFd>& held) {
 }
 
 void Server::State::accept_later(int which) {
-  listeners[which]->async_wait(Stream::wait_read, [this, which](const boost::system::error_code& error) {
-    if (!error) accept_now(which);
-  });
+  listeners[which]->async_wait(Stream::wait_read,
+                               [this, which](const boost::system::error_code& error) {
+                                 if (!error) accept_now(which);
+                               });
 }
 
 void Server::State::accept_now(int which) {
@@ -288,7 +298,8 @@ void Server::State::accept_now(int which) {
     auto connection = std::make_unique<Connection>(*this, std::move(socket).value());
     Connection* raw = connection.get();
     connections.emplace(raw, std::move(connection));
-    if (!raw->open(which == 1).ok()) connections.erase(raw);  // told by the end of the connection and the log
+    if (!raw->open(which == 1).ok())
+      connections.erase(raw);  // told by the end of the connection and the log
   }
   borrowed.release();
   after_message();
@@ -344,21 +355,25 @@ void Server::State::restart_keeper() {
     report.on_event({EventKind::kKeeperLost, 0, 0, {}});
     Result<AdoptedBy> adopted = start_keeper(options.keeper_path, options.broker_command);
     if (!adopted.ok()) {
-      report.on_event({EventKind::kDegraded, 0, 0,
-                       Text::format("no keeper: a crash of the broker would now lose all arrays (%s)", adopted.error().message.c_str())});
+      report.on_event(
+          {EventKind::kDegraded, 0, 0,
+           Text::format("no keeper: a crash of the broker would now lose all arrays (%s)",
+                        adopted.error().message.c_str())});
       return;
     }
     auto fresh = std::make_unique<KeeperLink>(std::move(adopted.value().socket));
     fresh->hold(store::make_slot(store::SlotKind::kLock, 0), lock);
     for (int i = 0; i < 2; ++i) {
       os::Fd borrowed(listeners[i]->native_handle());
-      fresh->hold(store::make_slot(store::SlotKind::kListener, static_cast<std::uint64_t>(i)), borrowed);
+      fresh->hold(store::make_slot(store::SlotKind::kListener, static_cast<std::uint64_t>(i)),
+                  borrowed);
       borrowed.release();
     }
     core->hold_all(*fresh);
     keeper = std::move(fresh);
     core->set_keeper_pid(adopted.value().pid);
-    report.on_event({EventKind::kKeeperStarted, 0, static_cast<std::uint64_t>(adopted.value().pid), {}});
+    report.on_event(
+        {EventKind::kKeeperStarted, 0, static_cast<std::uint64_t>(adopted.value().pid), {}});
     watch_keeper();
   });
 }
@@ -373,7 +388,8 @@ void Server::State::check_linger() {
     } else if (alone_since_ns == 0) {
       alone_since_ns = now;
     } else {
-      const std::int64_t patience = core->array_count() > 0 ? options.linger_ms : std::min(options.linger_ms, kIdleLingerMs);
+      const std::int64_t patience =
+          core->array_count() > 0 ? options.linger_ms : std::min(options.linger_ms, kIdleLingerMs);
       if (now - alone_since_ns >= patience * os::kNsPerMs) return finish();
     }
     check_linger();
@@ -395,9 +411,13 @@ Server::Server(ServerOptions options, Report& report, std::unique_ptr<KeeperLink
 
 Server::~Server() = default;
 
-void Server::set_keeper_pid(std::int32_t pid) { state_->keeper_pid = pid; }
+void Server::set_keeper_pid(std::int32_t pid) {
+  state_->keeper_pid = pid;
+}
 
-Result<void> Server::start() { return state_->start(); }
+Result<void> Server::start() {
+  return state_->start();
+}
 
 void Server::run(Signals signals) {
   State& state = *state_;

@@ -89,7 +89,8 @@ class Keeper {
     words.push_back("--keeper-fd");
     words.push_back(std::to_string(wire::kInheritedSocket));
     std::vector<char*> argv;
-    for (std::string& word : words) argv.push_back(word.data());
+    for (std::string& word : words)
+      argv.push_back(word.data());
     argv.push_back(nullptr);
     const int inherited[] = {pair.value().second.get()};
     const Result<std::int32_t> pid = os::spawn(broker_.c_str(), argv.data(), inherited);
@@ -109,7 +110,8 @@ class Keeper {
   }
 
   void wait() {
-    pollfd entries[3] = {{socket_.get(), POLLIN, 0}, {process_.get(), POLLIN, 0}, {signals_.get(), POLLIN, 0}};
+    pollfd entries[3] = {
+        {socket_.get(), POLLIN, 0}, {process_.get(), POLLIN, 0}, {signals_.get(), POLLIN, 0}};
     (void)::poll(entries, 3, -1);
     if ((entries[2].revents & POLLIN) != 0) pass_signal();
   }
@@ -125,11 +127,13 @@ class Keeper {
     for (;;) {
       KeeperMessage message{};
       os::Received received = os::receive_message(
-          socket_.get(), {reinterpret_cast<std::uint8_t*>(&message), sizeof message}, os::Blocking::kNo);
+          socket_.get(), {reinterpret_cast<std::uint8_t*>(&message), sizeof message},
+          os::Blocking::kNo);
       if (received.outcome == os::Received::Outcome::kClosed) closed_ = true;
       if (received.outcome != os::Received::Outcome::kMessage) return;
       if (received.bytes != sizeof message) continue;
-      if (message.op == KeeperOp::kHold && received.fd_count == 1) held_[message.slot] = std::move(received.fds[0]);
+      if (message.op == KeeperOp::kHold && received.fd_count == 1)
+        held_[message.slot] = std::move(received.fds[0]);
       if (message.op == KeeperOp::kDrop) held_.erase(message.slot);
       if (message.op == KeeperOp::kReplay) replay();
       if (message.op == KeeperOp::kExit) clean_end_ = true;
@@ -140,7 +144,8 @@ class Keeper {
   bool abandoned() {
     if (!closed_) return false;
     pollfd entry{process_.get(), POLLIN, 0};
-    constexpr int kPatienceMs = 500;  // the end of a process is seen a moment after the end of its sockets
+    constexpr int kPatienceMs =
+        500;  // the end of a process is seen a moment after the end of its sockets
     return ::poll(&entry, 1, kPatienceMs) == 0;
   }
 
@@ -155,12 +160,14 @@ class Keeper {
   bool send(const KeeperMessage& message, int fd) {
     for (;;) {
       const Result<os::SendOutcome> sent = os::send_message(
-          socket_.get(), {reinterpret_cast<const std::uint8_t*>(&message), sizeof message}, fd, os::Blocking::kNo);
+          socket_.get(), {reinterpret_cast<const std::uint8_t*>(&message), sizeof message}, fd,
+          os::Blocking::kNo);
       if (sent.ok() && sent.value() == os::SendOutcome::kSent) return true;
       if (sent.ok() && sent.value() == os::SendOutcome::kClosed) return false;
       if (os::has_ended(process_)) return false;
       (void)os::wait_writable(socket_.get(), 10);
-      if (!sent.ok()) os::sleep_ms(1);  // too many descriptors in flight: the broker is reading them
+      if (!sent.ok())
+        os::sleep_ms(1);  // too many descriptors in flight: the broker is reading them
     }
   }
 
@@ -171,7 +178,8 @@ class Keeper {
     if (clean_end_) return 0;
     if (!reaped || !WIFEXITED(status)) return -1;
     const int code = WEXITSTATUS(status);
-    const bool final = code == wire::kExitUsage || code == wire::kExitAlreadyRunning || code == wire::kExitCannotStart;
+    const bool final = code == wire::kExitUsage || code == wire::kExitAlreadyRunning ||
+                       code == wire::kExitCannotStart;
     return final ? code : -1;
   }
 
@@ -182,7 +190,8 @@ class Keeper {
     constexpr int kFree = 5;
     if (quick_deaths_ <= kFree) return;
     std::int64_t pause = 50;
-    for (int i = kFree; i < quick_deaths_ && pause < kBackoffMsMax; ++i) pause *= 2;
+    for (int i = kFree; i < quick_deaths_ && pause < kBackoffMsMax; ++i)
+      pause *= 2;
     os::sleep_ms(pause < kBackoffMsMax ? pause : kBackoffMsMax);
   }
 
@@ -211,7 +220,9 @@ int main(int argc, char** argv) {
     first = 3;
   }
   if (argc <= first) {
-    std::fprintf(stderr, "usage: warpool-keeper BROKER ARGUMENT...\nIt is started by warpoold; see warpool help up.\n");
+    std::fprintf(stderr,
+                 "usage: warpool-keeper BROKER ARGUMENT...\nIt is started by warpoold; see warpool "
+                 "help up.\n");
     return warpool::wire::kExitUsage;
   }
   return warpool::keeper::Keeper(argv[first], {argv + first + 1, argv + argc}).run(adopted);

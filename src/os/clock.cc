@@ -17,8 +17,12 @@ std::int64_t read_clock(clockid_t id) {
 
 }  // namespace
 
-std::int64_t monotonic_ns() { return read_clock(CLOCK_MONOTONIC); }
-std::int64_t unix_ns() { return read_clock(CLOCK_REALTIME); }
+std::int64_t monotonic_ns() {
+  return read_clock(CLOCK_MONOTONIC);
+}
+std::int64_t unix_ns() {
+  return read_clock(CLOCK_REALTIME);
+}
 
 void sleep_ms(std::int64_t ms) {
   const timespec time{static_cast<time_t>(ms / 1000), static_cast<long>(ms % 1000 * kNsPerMs)};

@@ -13,7 +13,9 @@ void Fd::reset() {
   if (fd_ >= 0) ::close(std::exchange(fd_, -1));
 }
 
-Result<Fd> Fd::duplicate() const { return duplicate_fd(fd_); }
+Result<Fd> Fd::duplicate() const {
+  return duplicate_fd(fd_);
+}
 
 Result<Fd> duplicate_fd(int fd) {
   const int copy = ::fcntl(fd, F_DUPFD_CLOEXEC, 0);
@@ -36,7 +38,8 @@ std::uint64_t count_open_fds() {
   DIR* folder = ::opendir("/proc/self/fd");
   if (folder == nullptr) return 0;
   std::uint64_t count = 0;
-  while (::readdir(folder) != nullptr) ++count;
+  while (::readdir(folder) != nullptr)
+    ++count;
   ::closedir(folder);
   return count > 3 ? count - 3 : 0;  // ".", ".." and the folder's own descriptor
 }

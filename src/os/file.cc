@@ -17,7 +17,7 @@ namespace {
 
 Error file_error(const char* verb, const char* path) {
   const int reason = errno;
-  const Code code = reason == ENOENT ? Code::kNotFound
+  const Code code = reason == ENOENT                      ? Code::kNotFound
                     : reason == EACCES || reason == EPERM ? Code::kPermissionDenied
                                                           : Code::kIoError;
   char what[512];
@@ -63,7 +63,8 @@ Result<void> set_file_size(const Fd& fd, std::uint64_t bytes) {
   if (::ftruncate(fd.get(), static_cast<off_t>(bytes)) != 0)
     return Error::from_errno(Code::kIoError, errno, "size a file");
   // Blocks now: a page of a mapped hole on a full disk would be a SIGBUS later.
-  if (bytes > 0 && ::fallocate(fd.get(), 0, 0, static_cast<off_t>(bytes)) != 0 && errno != EOPNOTSUPP)
+  if (bytes > 0 && ::fallocate(fd.get(), 0, 0, static_cast<off_t>(bytes)) != 0 &&
+      errno != EOPNOTSUPP)
     return Error::from_errno(Code::kIoError, errno, "reserve space for a file");
   return {};
 }
@@ -99,7 +100,8 @@ Result<void> write_at(const Fd& fd, const void* data, std::size_t bytes, std::ui
 }
 
 Result<void> sync_file(const Fd& fd) {
-  if (::fsync(fd.get()) != 0) return Error::from_errno(Code::kIoError, errno, "write a file to disk");
+  if (::fsync(fd.get()) != 0)
+    return Error::from_errno(Code::kIoError, errno, "write a file to disk");
   return {};
 }
 
@@ -108,7 +110,9 @@ Result<void> rename_file(const char* from, const char* to) {
   return {};
 }
 
-void remove_file(const char* path) { (void)::unlink(path); }
+void remove_file(const char* path) {
+  (void)::unlink(path);
+}
 
 bool file_exists(const char* path) {
   struct statx status {};
@@ -125,14 +129,18 @@ Result<void> ensure_private_folder(const char* path) {
   struct statx status {};
   if (!stat_path(path, false, &status)) return file_error("look at folder", path);
   if (!S_ISDIR(status.stx_mode))
-    return Error::format(Code::kPermissionDenied, "%s is not a folder; remove it or set WARPOOL_SOCKET", path);
+    return Error::format(Code::kPermissionDenied,
+                         "%s is not a folder; remove it or set WARPOOL_SOCKET", path);
   if (status.stx_uid != ::geteuid())
-    return Error::format(Code::kPermissionDenied,
-                         "folder %s belongs to user %u, not to this user (%u); remove it or set WARPOOL_SOCKET", path,
-                         status.stx_uid, ::geteuid());
+    return Error::format(
+        Code::kPermissionDenied,
+        "folder %s belongs to user %u, not to this user (%u); remove it or set WARPOOL_SOCKET",
+        path, status.stx_uid, ::geteuid());
   if ((status.stx_mode & 0022) != 0)
-    return Error::format(Code::kPermissionDenied,
-                         "others may write to folder %s, so its socket cannot be trusted; run: chmod 700 %s", path, path);
+    return Error::format(
+        Code::kPermissionDenied,
+        "others may write to folder %s, so its socket cannot be trusted; run: chmod 700 %s", path,
+        path);
   return {};
 }
 

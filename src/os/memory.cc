@@ -44,7 +44,8 @@ Result<Fd> create_memfd(const char* label, std::uint64_t bytes) {
   if (::ftruncate(raw, static_cast<off_t>(bytes)) != 0)
     return Error::from_errno(Code::kOutOfMemory, errno, "size shared memory (ftruncate)");
   if (::fcntl(raw, F_ADD_SEALS, kBirthSeals) != 0)
-    return Error::from_errno(Code::kUnsupported, errno, "seal the size of shared memory (F_ADD_SEALS)");
+    return Error::from_errno(Code::kUnsupported, errno,
+                             "seal the size of shared memory (F_ADD_SEALS)");
   return fd;
 }
 
@@ -55,9 +56,10 @@ Result<void> allocate_pages(const Fd& fd, std::uint64_t bytes, std::uint64_t off
     status = ::fallocate(fd.get(), 0, static_cast<off_t>(offset), static_cast<off_t>(bytes));
   } while (status != 0 && errno == EINTR);
   if (status != 0) {
-    return Error::from_errno(Code::kOutOfMemory, errno,
-                             "reserve memory for an array (fallocate); free memory or raise the limit of the "
-                             "memory cgroup");
+    return Error::from_errno(
+        Code::kOutOfMemory, errno,
+        "reserve memory for an array (fallocate); free memory or raise the limit of the "
+        "memory cgroup");
   }
   return {};
 }
@@ -71,8 +73,9 @@ Result<SealOutcome> seal_writes(const Fd& fd) {
 Result<MemfdFacts> inspect_memfd(const Fd& fd) {
   const int seals = ::fcntl(fd.get(), F_GET_SEALS);
   if (seals < 0) {
-    return Error::from_errno(Code::kInvalidArgument, errno,
-                             "the file descriptor passed with the array is not sealable shared memory");
+    return Error::from_errno(
+        Code::kInvalidArgument, errno,
+        "the file descriptor passed with the array is not sealable shared memory");
   }
   struct stat status {};
   if (::syscall(SYS_fstat, fd.get(), &status) != 0)
@@ -126,7 +129,9 @@ std::uint64_t private_bytes(const Mapping& mapping) {
   std::uint64_t words[kWords];
   for (std::uint64_t done = 0; done < pages; done += kWords) {
     const std::uint64_t count = pages - done < kWords ? pages - done : kWords;
-    if (!read_at(pagemap.value(), words, count * sizeof words[0], (first + done) * sizeof words[0]).ok()) break;
+    if (!read_at(pagemap.value(), words, count * sizeof words[0], (first + done) * sizeof words[0])
+             .ok())
+      break;
     for (std::uint64_t i = 0; i < count; ++i) {
       if ((words[i] & kPresent) != 0 && (words[i] & kOfFile) == 0) changed += 4096;
     }

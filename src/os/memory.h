@@ -62,12 +62,13 @@ class Mapping {
 };
 
 enum class MapMode : std::uint8_t {
-  kWritableShared,     ///< the writer of a draft
-  kReadOnly,           ///< a reader; private, which on a sealed file shows the very same pages
-  kWritablePrivate,    ///< copy on write
+  kWritableShared,   ///< the writer of a draft
+  kReadOnly,         ///< a reader; private, which on a sealed file shows the very same pages
+  kWritablePrivate,  ///< copy on write
 };
 enum class Populate : std::uint8_t { kNo, kYes };
-Result<Mapping> map_memfd(const Fd& fd, std::uint64_t bytes, MapMode mode, Populate populate = Populate::kNo);
+Result<Mapping> map_memfd(const Fd& fd, std::uint64_t bytes, MapMode mode,
+                          Populate populate = Populate::kNo);
 
 /// Keeps a mapping out of children: an inherited writable mapping would make sealing fail.
 void exclude_from_fork(const Mapping& mapping);

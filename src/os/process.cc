@@ -25,18 +25,25 @@ constexpr std::size_t kCommandBytesMax = 120;
 constexpr std::size_t kContainerIdBytes = 64;
 constexpr std::size_t kContainerShortBytes = 12;
 
-bool is_hex(char c) { return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f'); }
+bool is_hex(char c) {
+  return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f');
+}
 
 }  // namespace
 
-std::int32_t process_id() { return ::getpid(); }
-std::uint32_t effective_user() { return ::geteuid(); }
+std::int32_t process_id() {
+  return ::getpid();
+}
+std::uint32_t effective_user() {
+  return ::geteuid();
+}
 
 Text user_name(std::uint32_t uid) {
   passwd entry{};
   passwd* found = nullptr;
   char buffer[2048];
-  if (::getpwuid_r(uid, &entry, buffer, sizeof buffer, &found) == 0 && found != nullptr) return Text(found->pw_name);
+  if (::getpwuid_r(uid, &entry, buffer, sizeof buffer, &found) == 0 && found != nullptr)
+    return Text(found->pw_name);
   return Text::format("%u", uid);
 }
 
@@ -65,7 +72,8 @@ Text command_line(std::int32_t pid) {
     // What another process calls itself is shown on terminals: nothing but printable characters.
     text[length++] = c == '\0' ? ' ' : (c >= ' ' && c < 0x7F ? c : '?');
   }
-  while (length > 0 && text[length - 1] == ' ') --length;
+  while (length > 0 && text[length - 1] == ' ')
+    --length;
   return Text({text, length});
 }
 
@@ -89,7 +97,9 @@ Text container_of(std::int32_t pid) {
   return text.ok() ? container_in_cgroup(text.value().view()) : Text();
 }
 
-Fd open_process(std::int32_t pid) { return Fd(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0))); }
+Fd open_process(std::int32_t pid) {
+  return Fd(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)));
+}
 
 bool has_ended(const Fd& pidfd) {
   if (!pidfd.valid()) return false;
@@ -105,7 +115,8 @@ Result<std::int32_t> spawn(const char* path, char* const argv[], std::span<const
   // First to high numbers, then down to 3, 4, ...: a source may itself be one of the target numbers.
   constexpr int kAway = 200;
   int next = kAway;
-  for (const int fd : inherited) ::posix_spawn_file_actions_adddup2(&actions, fd, next++);
+  for (const int fd : inherited)
+    ::posix_spawn_file_actions_adddup2(&actions, fd, next++);
   for (int i = 0; i < static_cast<int>(inherited.size()); ++i) {
     ::posix_spawn_file_actions_adddup2(&actions, kAway + i, 3 + i);
     ::posix_spawn_file_actions_addclose(&actions, kAway + i);

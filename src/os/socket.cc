@@ -28,7 +28,8 @@ Result<sockaddr_un> address_of(const char* path) {
   const std::size_t length = std::strlen(path);
   if (length >= sizeof address.sun_path) {
     return Error::format(Code::kInvalidArgument,
-                         "the socket path %s has %zu bytes, a socket allows %zu; set WARPOOL_SOCKET to a shorter one",
+                         "the socket path %s has %zu bytes, a socket allows %zu; set "
+                         "WARPOOL_SOCKET to a shorter one",
                          path, length, sizeof address.sun_path - 1);
   }
   std::memcpy(address.sun_path, path, length + 1);
@@ -61,7 +62,8 @@ Result<Fd> listen_at(const char* path, std::uint32_t mode) {
       ::chmod(path, mode) != 0 || ::listen(fd.get(), kBacklog) != 0) {
     char what[256];
     std::snprintf(what, sizeof what, "listen at %s", path);
-    return Error::from_errno(errno == EACCES ? Code::kPermissionDenied : Code::kIoError, errno, what);
+    return Error::from_errno(errno == EACCES ? Code::kPermissionDenied : Code::kIoError, errno,
+                             what);
   }
   return fd;
 }
@@ -96,7 +98,8 @@ Result<Fd> accept_from(const Fd& listener) {
   return Error::from_errno(Code::kLimitReached, errno, "accept a connection");
 }
 
-Result<SendOutcome> send_message(int socket, std::span<const std::uint8_t> message, int fd_or_none, Blocking blocking) {
+Result<SendOutcome> send_message(int socket, std::span<const std::uint8_t> message, int fd_or_none,
+                                 Blocking blocking) {
   iovec data{const_cast<std::uint8_t*>(message.data()), message.size()};
   msghdr header{};
   header.msg_iov = &data;
@@ -118,9 +121,11 @@ Result<SendOutcome> send_message(int socket, std::span<const std::uint8_t> messa
     if (errno == EINTR) continue;
     if (errno == EAGAIN || errno == ENOBUFS) return SendOutcome::kWouldBlock;
     if (errno == ETOOMANYREFS)
-      return Error::from_errno(Code::kLimitReached, errno, "pass a file descriptor: too many are unread");
+      return Error::from_errno(Code::kLimitReached, errno,
+                               "pass a file descriptor: too many are unread");
     if (errno == EMSGSIZE)
-      return Error::format(Code::kLimitReached, "a message of %zu bytes is too large for the socket", message.size());
+      return Error::format(Code::kLimitReached,
+                           "a message of %zu bytes is too large for the socket", message.size());
     return SendOutcome::kClosed;
   }
 }
@@ -183,7 +188,8 @@ Result<PeerFacts> inspect_peer(const Fd& socket) {
     facts.groups.assign(groups, groups + length / sizeof(gid_t));
   int pidfd = -1;
   length = sizeof pidfd;
-  if (::getsockopt(socket.get(), SOL_SOCKET, SO_PEERPIDFD, &pidfd, &length) != 0 && credentials.pid > 0)
+  if (::getsockopt(socket.get(), SOL_SOCKET, SO_PEERPIDFD, &pidfd, &length) != 0 &&
+      credentials.pid > 0)
     pidfd = static_cast<int>(::syscall(SYS_pidfd_open, credentials.pid, 0));
   facts.pidfd = Fd(pidfd);
   return facts;

@@ -30,7 +30,8 @@ Result<Fd> accept_from(const Fd& listener);
 
 enum class SendOutcome : std::uint8_t { kSent, kWouldBlock, kClosed };
 /// Sends one message. kLimitReached: too many descriptors in flight for this user (ETOOMANYREFS): try again later.
-Result<SendOutcome> send_message(int socket, std::span<const std::uint8_t> message, int fd_or_none, Blocking blocking);
+Result<SendOutcome> send_message(int socket, std::span<const std::uint8_t> message, int fd_or_none,
+                                 Blocking blocking);
 
 struct Received {
   enum class Outcome : std::uint8_t { kMessage, kWouldBlock, kClosed };

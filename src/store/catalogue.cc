@@ -11,14 +11,16 @@ namespace {
 constexpr std::uint64_t kRootMagic = 0x57504F4F4C303031;  // "WPOOL001"
 
 std::uint32_t padded(std::size_t bytes) {
-  return static_cast<std::uint32_t>((bytes + kRecordAlignment - 1) / kRecordAlignment * kRecordAlignment);
+  return static_cast<std::uint32_t>((bytes + kRecordAlignment - 1) / kRecordAlignment *
+                                    kRecordAlignment);
 }
 
 bool is_whole(const RecordHeader& header, std::size_t room) {
   const bool state = header.state == RecordState::kLive || header.state == RecordState::kRemoved ||
                      header.state == RecordState::kDead;
   return header.magic == kRecordMagic && state && header.record_bytes <= room &&
-         header.record_bytes % kRecordAlignment == 0 && header.record_bytes >= sizeof(RecordHeader) &&
+         header.record_bytes % kRecordAlignment == 0 &&
+         header.record_bytes >= sizeof(RecordHeader) &&
          header.blob_bytes <= header.record_bytes - sizeof(RecordHeader);
 }
 
@@ -41,7 +43,8 @@ Result<std::unique_ptr<Catalogue>> Catalogue::create(KeeperPort& keeper, std::ui
   std::unique_ptr<Catalogue> catalogue(new Catalogue(keeper));
   WARPOOL_ASSIGN(catalogue->root_fd_, os::create_memfd("warpool-root", kPageBytes));
   WARPOOL_TRY(os::allocate_pages(catalogue->root_fd_, kPageBytes));
-  WARPOOL_ASSIGN(catalogue->root_, os::map_memfd(catalogue->root_fd_, kPageBytes, os::MapMode::kWritableShared));
+  WARPOOL_ASSIGN(catalogue->root_,
+                 os::map_memfd(catalogue->root_fd_, kPageBytes, os::MapMode::kWritableShared));
   catalogue->root() = {.magic = kRootMagic,
                        .epoch = epoch,
                        .next_item = 1,
@@ -54,7 +57,8 @@ Result<std::unique_ptr<Catalogue>> Catalogue::create(KeeperPort& keeper, std::ui
   return catalogue;
 }
 
-Result<std::unique_ptr<Catalogue>> Catalogue::recover(KeeperPort& keeper, std::vector<HeldFd>& held) {
+Result<std::unique_ptr<Catalogue>> Catalogue::recover(KeeperPort& keeper,
+                                                      std::vector<HeldFd>& held) {
   std::unique_ptr<Catalogue> catalogue(new Catalogue(keeper));
   std::vector<HeldFd> others;
   for (HeldFd& one : held) {
@@ -62,14 +66,18 @@ Result<std::unique_ptr<Catalogue>> Catalogue::recover(KeeperPort& keeper, std::v
     if (kind == SlotKind::kRoot) {
       catalogue->root_fd_ = std::move(one.fd);
     } else if (kind == SlotKind::kSegment) {
-      WARPOOL_TRY(catalogue->adopt_segment(static_cast<std::uint32_t>(slot_number(one.slot)), std::move(one.fd)));
+      WARPOOL_TRY(catalogue->adopt_segment(static_cast<std::uint32_t>(slot_number(one.slot)),
+                                           std::move(one.fd)));
     } else {
       others.push_back(std::move(one));
     }
   }
-  if (!catalogue->root_fd_.valid()) return Error::format(Code::kLost, "the keeper holds no catalogue");
-  WARPOOL_ASSIGN(catalogue->root_, os::map_memfd(catalogue->root_fd_, kPageBytes, os::MapMode::kWritableShared));
-  if (catalogue->root().magic != kRootMagic) return Error::format(Code::kLost, "the catalogue is of another version");
+  if (!catalogue->root_fd_.valid())
+    return Error::format(Code::kLost, "the keeper holds no catalogue");
+  WARPOOL_ASSIGN(catalogue->root_,
+                 os::map_memfd(catalogue->root_fd_, kPageBytes, os::MapMode::kWritableShared));
+  if (catalogue->root().magic != kRootMagic)
+    return Error::format(Code::kLost, "the catalogue is of another version");
   ++catalogue->root().restarts;
   held = std::move(others);
   return catalogue;
@@ -87,7 +95,8 @@ Result<void> Catalogue::adopt_segment(std::uint32_t number, os::Fd fd) {
 void Catalogue::scan(Segment& segment) {
   segment.used = scan_records({segment.memory.data(), segment.memory.size()},
                               [&](std::uint32_t, const RecordHeader& header) {
-                                if (header.state != RecordState::kDead) segment.live += header.record_bytes;
+                                if (header.state != RecordState::kDead)
+                                  segment.live += header.record_bytes;
                               });
 }
 
@@ -95,7 +104,8 @@ Result<void> Catalogue::add_segment() {
   const auto number = static_cast<std::uint32_t>(root().next_segment++);
   Segment segment;
   WARPOOL_ASSIGN(segment.fd, os::create_memfd("warpool-catalogue", kSegmentBytes));
-  WARPOOL_ASSIGN(segment.memory, os::map_memfd(segment.fd, kSegmentBytes, os::MapMode::kWritableShared));
+  WARPOOL_ASSIGN(segment.memory,
+                 os::map_memfd(segment.fd, kSegmentBytes, os::MapMode::kWritableShared));
   keeper_->hold(make_slot(SlotKind::kSegment, number), segment.fd);
   segments_[number] = std::move(segment);
   head_ = number;
@@ -116,7 +126,8 @@ Result<Catalogue::Segment*> Catalogue::make_room(std::uint32_t bytes) {
   return &segment;
 }
 
-Result<RecordRef> Catalogue::append(const RecordHeader& fields, std::span<const std::uint8_t> blob) {
+Result<RecordRef> Catalogue::append(const RecordHeader& fields,
+                                    std::span<const std::uint8_t> blob) {
   const std::uint32_t bytes = padded(sizeof(RecordHeader) + blob.size());
   CHECK(bytes <= kSegmentBytes);
   WARPOOL_ASSIGN(Segment* const room, make_room(bytes));
@@ -128,7 +139,8 @@ Result<RecordRef> Catalogue::append(const RecordHeader& fields, std::span<const 
   header.blob_bytes = static_cast<std::uint32_t>(blob.size());
   std::memcpy(place, &header, sizeof header);
   std::memcpy(place + sizeof header, blob.data(), blob.size());
-  std::atomic_ref<std::uint32_t>(reinterpret_cast<RecordHeader*>(place)->magic).store(kRecordMagic, std::memory_order_release);
+  std::atomic_ref<std::uint32_t>(reinterpret_cast<RecordHeader*>(place)->magic)
+      .store(kRecordMagic, std::memory_order_release);
   const RecordRef ref{head_, segment.used};
   segment.used += bytes;
   segment.live += bytes;
@@ -196,14 +208,16 @@ void Catalogue::clean_step(const Moved& moved) {
 
 std::uint64_t Catalogue::memory_bytes() const {
   std::uint64_t bytes = kPageBytes;
-  for (const auto& [number, segment] : segments_) bytes += os::round_to_page(std::max(segment.used, segment.allocated));
+  for (const auto& [number, segment] : segments_)
+    bytes += os::round_to_page(std::max(segment.used, segment.allocated));
   return bytes;
 }
 
 void Catalogue::hold_all(KeeperPort& keeper) {
   keeper_ = &keeper;
   keeper.hold(make_slot(SlotKind::kRoot, 0), root_fd_);
-  for (const auto& [number, segment] : segments_) keeper.hold(make_slot(SlotKind::kSegment, number), segment.fd);
+  for (const auto& [number, segment] : segments_)
+    keeper.hold(make_slot(SlotKind::kSegment, number), segment.fd);
 }
 
 }  // namespace warpool::store

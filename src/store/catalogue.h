@@ -36,8 +36,8 @@ struct RecordHeader {
   std::uint32_t blob_bytes;
   std::uint64_t id;
   std::uint64_t version;
-  std::uint64_t size;    ///< bytes of the item
-  std::uint64_t charge;  ///< bytes of memory that it costs
+  std::uint64_t size;       ///< bytes of the item
+  std::uint64_t charge;     ///< bytes of memory that it costs
   std::int64_t expires_ns;  ///< monotonic clock; 0: never
   std::uint64_t token;      ///< of the publish that made it; 0: none
   std::uint32_t owner_uid;
@@ -54,7 +54,7 @@ constexpr std::uint32_t kRecordAlignment = 16;
 struct RootPage {
   std::uint64_t magic;
   std::uint64_t epoch;
-  std::uint64_t next_item;     ///< lower half of the next id
+  std::uint64_t next_item;  ///< lower half of the next id
   std::uint64_t next_segment;
   std::uint64_t removed_version_max;
   std::uint64_t restarts;
@@ -121,7 +121,8 @@ class Catalogue {
 };
 
 /// One past the last whole record in `memory`; exposed for the fuzzer. Never reads outside, whatever the bytes are.
-std::uint32_t scan_records(std::span<const std::byte> memory,
-                           const std::function<void(std::uint32_t offset, const RecordHeader&)>& visit);
+std::uint32_t scan_records(
+    std::span<const std::byte> memory,
+    const std::function<void(std::uint32_t offset, const RecordHeader&)>& visit);
 
 }  // namespace warpool::store

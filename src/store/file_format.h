@@ -33,7 +33,8 @@ constexpr std::size_t kFileMagicBytes = 8;
 /// `file_bytes`: size of the whole file, which must hold all data that the header promises.
 Result<FileContents> parse_file(std::span<const std::uint8_t> start, std::uint64_t file_bytes);
 /// Everything before the data. The parts must carry their offsets.
-Result<std::vector<std::uint8_t>> format_file_start(std::span<const array::Part> parts, std::uint64_t size,
+Result<std::vector<std::uint8_t>> format_file_start(std::span<const array::Part> parts,
+                                                    std::uint64_t size,
                                                     std::string_view attributes);
 
 }  // namespace warpool::store

@@ -23,21 +23,23 @@ PartsOffset add_parts(flatbuffers::FlatBufferBuilder& builder, std::span<const a
     const auto path = part.path.empty() ? 0 : wire::add_text(builder, part.path.view());
     const auto shape = builder.CreateVector(part.shape.data(), part.shape.size());
     const auto strides = builder.CreateVector(part.strides.data(), part.strides.size());
-    offsets[i] = wire::fb::CreatePart(builder, path, static_cast<std::uint8_t>(part.kind),
-                                      static_cast<std::uint8_t>(part.dtype), shape, strides, part.offset);
+    offsets[i] =
+        wire::fb::CreatePart(builder, path, static_cast<std::uint8_t>(part.kind),
+                             static_cast<std::uint8_t>(part.dtype), shape, strides, part.offset);
   }
   return builder.CreateVector(offsets, parts.size());
 }
 
-Result<std::vector<array::Part>> read_parts(const flatbuffers::Vector<flatbuffers::Offset<wire::fb::Part>>* parts,
-                                            std::uint64_t size) {
+Result<std::vector<array::Part>> read_parts(
+    const flatbuffers::Vector<flatbuffers::Offset<wire::fb::Part>>* parts, std::uint64_t size) {
   if (parts == nullptr || parts->size() > kPartsMax)
     return Error::format(Code::kInvalidArgument, "an item needs between 1 and %u parts", kPartsMax);
   std::vector<array::Part> result;
   result.reserve(parts->size());
   for (const wire::fb::Part* part : *parts) {
     if (too_long(part->shape()) || too_long(part->strides()))
-      return Error::format(Code::kInvalidArgument, "an array has more than %u dimensions", kRankMax);
+      return Error::format(Code::kInvalidArgument, "an array has more than %u dimensions",
+                           kRankMax);
     result.push_back({.path = Text(wire::text(part->path())),
                       .kind = static_cast<array::Kind>(part->kind()),
                       .dtype = static_cast<array::Dtype>(part->dtype()),

@@ -15,7 +15,7 @@ using PartsOffset = flatbuffers::Offset<flatbuffers::Vector<flatbuffers::Offset<
 PartsOffset add_parts(flatbuffers::FlatBufferBuilder& builder, std::span<const array::Part> parts);
 
 /// Reads and validates the parts of an item of `size` bytes that another program described.
-Result<std::vector<array::Part>> read_parts(const flatbuffers::Vector<flatbuffers::Offset<wire::fb::Part>>* parts,
-                                            std::uint64_t size);
+Result<std::vector<array::Part>> read_parts(
+    const flatbuffers::Vector<flatbuffers::Offset<wire::fb::Part>>* parts, std::uint64_t size);
 
 }  // namespace warpool::store

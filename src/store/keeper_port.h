@@ -25,7 +25,14 @@ class NoKeeper final : public KeeperPort {
 
 /// Slots: the kind in the upper bits, a number below. Items use their id, which has the top bit clear.
 constexpr std::uint64_t kSlotKindShift = 56;
-enum class SlotKind : std::uint8_t { kItem = 0, kRoot = 0xF1, kSegment = 0xF2, kListener = 0xF3, kLock = 0xF4, kNames = 0xF5 };
+enum class SlotKind : std::uint8_t {
+  kItem = 0,
+  kRoot = 0xF1,
+  kSegment = 0xF2,
+  kListener = 0xF3,
+  kLock = 0xF4,
+  kNames = 0xF5
+};
 constexpr std::uint64_t make_slot(SlotKind kind, std::uint64_t number) {
   return static_cast<std::uint64_t>(kind) << kSlotKindShift | number;
 }
@@ -33,7 +40,9 @@ constexpr SlotKind slot_kind(std::uint64_t slot) {
   const auto top = static_cast<std::uint8_t>(slot >> kSlotKindShift);
   return top >= 0xF0 ? static_cast<SlotKind>(top) : SlotKind::kItem;
 }
-constexpr std::uint64_t slot_number(std::uint64_t slot) { return slot & ((std::uint64_t{1} << kSlotKindShift) - 1); }
+constexpr std::uint64_t slot_number(std::uint64_t slot) {
+  return slot & ((std::uint64_t{1} << kSlotKindShift) - 1);
+}
 
 /// One descriptor that came back from the keeper.
 struct HeldFd {

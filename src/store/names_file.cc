@@ -50,11 +50,14 @@ NamesFile::Remains NamesFile::parse(std::span<const std::byte> bytes) {
   while (bytes.size() - at >= sizeof(Entry)) {
     Entry entry;
     std::memcpy(&entry, bytes.data() + at, sizeof entry);
-    if (entry.name_bytes > kNameBytesMax || entry.bytes != entry_bytes(entry.name_bytes) || entry.bytes > bytes.size() - at)
+    if (entry.name_bytes > kNameBytesMax || entry.bytes != entry_bytes(entry.name_bytes) ||
+        entry.bytes > bytes.size() - at)
       break;
     if (entry.state == State::kLive) {
-      remains.names.push_back({entry.owner_uid, entry.version,
-                               std::string(reinterpret_cast<const char*>(bytes.data()) + at + sizeof entry, entry.name_bytes)});
+      remains.names.push_back(
+          {entry.owner_uid, entry.version,
+           std::string(reinterpret_cast<const char*>(bytes.data()) + at + sizeof entry,
+                       entry.name_bytes)});
     } else if (entry.state != State::kDead) {
       break;
     }
@@ -89,7 +92,8 @@ Result<void> NamesFile::compact(std::uint64_t room) {
   WARPOOL_TRY(os::set_file_size(fd, bytes));
   WARPOOL_ASSIGN(os::Mapping memory, os::map_memfd(fd, bytes, os::MapMode::kWritableShared));
   FileHeader header{kMagic, epoch_, 0, 0};
-  if (memory_.valid()) header.version_max = reinterpret_cast<const FileHeader*>(memory_.data())->version_max;
+  if (memory_.valid())
+    header.version_max = reinterpret_cast<const FileHeader*>(memory_.data())->version_max;
   std::memcpy(memory.data(), &header, sizeof header);
   std::uint64_t used = sizeof header;
   std::unordered_map<std::uint64_t, std::uint64_t> places;
@@ -107,7 +111,8 @@ Result<void> NamesFile::compact(std::uint64_t room) {
   return {};
 }
 
-Result<void> NamesFile::add(std::uint64_t id, std::uint32_t owner_uid, std::uint64_t version, std::string_view name) {
+Result<void> NamesFile::add(std::uint64_t id, std::uint32_t owner_uid, std::uint64_t version,
+                            std::string_view name) {
   const std::uint32_t bytes = entry_bytes(name.size());
   // Room for the entry and for the zeros that end the list.
   if (used_ + bytes + sizeof(Entry) > memory_.size()) WARPOOL_TRY(compact(bytes));

@@ -36,7 +36,8 @@ class NamesFile {
   static Result<NamesFile> create(std::string path, std::uint64_t epoch);
 
   /// Errors (disk full) leave the file usable and are reported once: names of lost arrays would then be missing.
-  Result<void> add(std::uint64_t id, std::uint32_t owner_uid, std::uint64_t version, std::string_view name);
+  Result<void> add(std::uint64_t id, std::uint32_t owner_uid, std::uint64_t version,
+                   std::string_view name);
   void remove(std::uint64_t id);
   /// Versions up to this one have been used.
   void raise_version(std::uint64_t version);

@@ -37,8 +37,8 @@ void Registry::discharge(Item& item) {
   (item.current ? item.holder->published : item.holder->viewed) -= bytes;
 }
 
-Registry::Added Registry::add(std::unique_ptr<Item> owned, std::uint32_t owner_uid, std::string_view name,
-                              std::int64_t now_ns) {
+Registry::Added Registry::add(std::unique_ptr<Item> owned, std::uint32_t owner_uid,
+                              std::string_view name, std::int64_t now_ns) {
   const auto [entry, fresh] = names_.try_emplace(NameKey{owner_uid, std::string(name)});
   Name& state = entry->second;
   CHECK(owned->version > state.last_version);
@@ -72,7 +72,8 @@ Registry::Added Registry::add(std::unique_ptr<Item> owned, std::uint32_t owner_u
   return added;
 }
 
-Item* Registry::add_removed(std::unique_ptr<Item> owned, std::uint32_t owner_uid, std::string_view name) {
+Item* Registry::add_removed(std::unique_ptr<Item> owned, std::uint32_t owner_uid,
+                            std::string_view name) {
   const auto [entry, fresh] = names_.try_emplace(NameKey{owner_uid, std::string(name)});
   Item& item = *owned;
   item.current = false;

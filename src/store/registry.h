@@ -86,10 +86,11 @@ class Registry {
   /// Makes `item` the current one of its name. The one before leaves as by remove. `item.version` must be greater than the last.
   struct Added {
     Item* item;
-    Item* replaced;  ///< still viewed; nullptr when there was none or it is gone
+    Item* replaced;             ///< still viewed; nullptr when there was none or it is gone
     std::uint64_t replaced_id;  ///< 0: none
   };
-  Added add(std::unique_ptr<Item> item, std::uint32_t owner_uid, std::string_view name, std::int64_t now_ns);
+  Added add(std::unique_ptr<Item> item, std::uint32_t owner_uid, std::string_view name,
+            std::int64_t now_ns);
   /// A recovered item that is not current.
   Item* add_removed(std::unique_ptr<Item> item, std::uint32_t owner_uid, std::string_view name);
 
@@ -103,7 +104,9 @@ class Registry {
   [[nodiscard]] Item* find(std::uint64_t id) const;
   [[nodiscard]] Name* find_name(std::uint32_t owner_uid, std::string_view name);
   [[nodiscard]] const Names& names() const { return names_; }
-  [[nodiscard]] const std::unordered_map<std::uint64_t, std::unique_ptr<Item>>& items() const { return items_; }
+  [[nodiscard]] const std::unordered_map<std::uint64_t, std::unique_ptr<Item>>& items() const {
+    return items_;
+  }
   [[nodiscard]] std::size_t current_count() const { return current_count_; }
   [[nodiscard]] std::uint32_t names_of(std::uint32_t owner_uid) const;
 

@@ -16,7 +16,8 @@ Result<const Root*> read_root(std::span<const std::uint8_t> message, const char*
     return Error::format(Code::kProtocolError, "%s lies at an unaligned address", what);
   flatbuffers::Verifier verifier(message.data(), message.size(), kDepthMax, kTablesMax);
   if (message.size() > kMessageBytesMax || !verifier.VerifyBuffer<Root>(nullptr))
-    return Error::format(Code::kProtocolError, "%s of %zu bytes is malformed", what, message.size());
+    return Error::format(Code::kProtocolError, "%s of %zu bytes is malformed", what,
+                         message.size());
   return flatbuffers::GetRoot<Root>(message.data());
 }
 

@@ -35,7 +35,8 @@ inline std::span<const std::uint8_t> bytes(const flatbuffers::Vector<std::uint8_
   if (vector == nullptr) return {};
   return {vector->data(), vector->size()};
 }
-inline flatbuffers::Offset<flatbuffers::String> add_text(flatbuffers::FlatBufferBuilder& builder, std::string_view text) {
+inline flatbuffers::Offset<flatbuffers::String> add_text(flatbuffers::FlatBufferBuilder& builder,
+                                                         std::string_view text) {
   return builder.CreateString(text.data(), text.size());
 }
 
