@@ -7,7 +7,9 @@
  *  - Errors: functions that can fail return a ::warpool_status and, if `error` is not NULL, fill it with the same code and a
  *    message that says what failed, which object, why, and what to do. Out-parameters are written on success only.
  *  - Threads: every function may be called from any thread. A ::warpool_connection may be shared; several threads may wait on it
- *    at once. A ::warpool_draft belongs to one thread at a time. The library starts no thread and installs no signal handler.
+ *    at once. A ::warpool_draft belongs to one thread at a time. The library installs no signal handler. It starts a thread in one
+ *    case: after a put of 1 MiB or more, one with all signals blocked makes memory for the next put and ends (WARPOOL_SPARE=0 in
+ *    the environment turns that off).
  *  - Fork: a child process gets a session of its own at its first call. Arrays stay mapped; drafts stay with the parent.
  *  - Blocking: a function blocks for one exchange with the broker, and longer only where it takes a ::warpool_wait. A blocked
  *    session is shown as waiting and holds no turn while it waits.

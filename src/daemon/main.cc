@@ -48,7 +48,8 @@ void detach() {
   const int null = ::open("/dev/null", O_RDWR);
   for (int fd = 0; fd < 3; ++fd)
     ::dup2(null, fd);
-  if (null > 2) os::Fd(null).reset();
+  // Whatever the starting program had open (pipes, sockets, files) must not live on in the broker.
+  os::close_from(3);
 }
 
 /// Starts the keeper in the background and returns when the socket answers.
@@ -85,6 +86,7 @@ int daemonize(const Options& options) {
 
 int serve(const Options& options) {
   ::signal(SIGPIPE, SIG_IGN);
+  ::signal(SIGCHLD, SIG_IGN);  // keepers that this broker started and that died leave no zombie
   LogReport report(options.log_path, options.verbose);
   (void)::fcntl(options.keeper_fd, F_SETFD, FD_CLOEXEC);
   ServerOptions server_options;

@@ -59,6 +59,7 @@ struct Server::State {
   std::unique_ptr<Stream> keeper_watch;
   asio::steady_timer timer{io};
   asio::steady_timer linger{io};
+  asio::steady_timer accept_pause[2] = {asio::steady_timer{io}, asio::steady_timer{io}};
   std::int64_t timer_ns = -1;
   std::int64_t alone_since_ns = 0;
   bool keeper_restarting = false;
@@ -291,8 +292,14 @@ void Server::State::accept_now(int which) {
   for (;;) {
     Result<os::Fd> socket = os::accept_from(borrowed);
     if (!socket.ok()) {
+      // Most likely no descriptor is free, which stays so for a while: others wait in the queue of the socket.
       report.on_event({EventKind::kDegraded, 0, 0, socket.error().message});
-      break;
+      borrowed.release();
+      accept_pause[which].expires_after(std::chrono::milliseconds(100));
+      accept_pause[which].async_wait([this, which](const boost::system::error_code& error) {
+        if (!error) accept_later(which);
+      });
+      return after_message();
     }
     if (!socket.value().valid()) break;
     auto connection = std::make_unique<Connection>(*this, std::move(socket).value());

@@ -4,7 +4,12 @@
 #include <dirent.h>
 #include <fcntl.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
 #include <unistd.h>
+
+#ifndef SYS_close_range
+#define SYS_close_range 436
+#endif
 
 namespace warpool::os {
 
@@ -32,6 +37,13 @@ std::uint64_t raise_fd_limit() {
     if (::setrlimit(RLIMIT_NOFILE, &raised) == 0) limit = raised;
   }
   return limit.rlim_cur;
+}
+
+void close_from(int first) {
+  if (::syscall(SYS_close_range, first, ~0U, 0) == 0) return;
+  // Before Linux 5.9.
+  const std::uint64_t limit = raise_fd_limit();
+  for (int fd = first; fd < static_cast<int>(limit); ++fd) ::close(fd);
 }
 
 std::uint64_t count_open_fds() {

@@ -36,6 +36,8 @@ class Fd {
 Result<Fd> duplicate_fd(int fd);
 /// Raises the soft limit of open files to the hard one and returns the resulting limit.
 std::uint64_t raise_fd_limit();
+/// Closes every descriptor with this number or a higher one.
+void close_from(int first);
 /// Descriptors of this process that are open now.
 std::uint64_t count_open_fds();
 
