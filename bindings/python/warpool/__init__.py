@@ -347,7 +347,7 @@ def stats() -> dict[str, Any]:
     """Counters of this session: what was published, got and shared, and each kind of copy with its reason.
 
     >>> sorted(warpool.stats()["copies"])
-    ['inline', 'put']
+    ['inline']
     """
     return _default().stats()
 
