@@ -2,6 +2,7 @@
 #include "client/spare.h"
 
 #include <cstdlib>
+#include <utility>
 
 #include "client/connection.h"
 #include "client/threads.h"
@@ -34,13 +35,18 @@ bool Spare::take(std::uint64_t bytes, Memory& memory) {
 void Spare::prepare(std::uint64_t bytes) {
   if (bytes < kSpareBytesMin || state_.load(std::memory_order_relaxed) != kNone || turned_off())
     return;
+  pthread_t earlier{};
+  bool has_earlier = false;
   {
     const Lock lock(mutex_);
     if (state_.load(std::memory_order_relaxed) != kNone) return;
-    if (has_thread_) join_thread(thread_);
-    has_thread_ = false;
     state_.store(kMaking, std::memory_order_relaxed);
+    earlier = thread_;
+    has_earlier = std::exchange(has_thread_, false);
   }
+  // The thread of the spare before may still be on its way out, and needs the mutex for it. It must have said what it has to say to
+  // the broker before this spare is asked for.
+  if (has_earlier) join_thread(earlier);
   const Result<Answer> granted = connection_.call(
       {}, -1, [&](Builder& builder) { return wire::fb::CreateSpare(builder, bytes); });
   const Lock lock(mutex_);
