@@ -27,8 +27,9 @@ constexpr const char* kOctaveQuestion = R"(
 printf("octave %s\n", version ());
 try, pkg ("load", "warpool"); catch, end
 try
-  printf ("warpool %s\n", warpool.version ());
-  printf ("gateway %s\n", warpool.gateway ());
+  facts = warpool.version ();
+  printf ("warpool %s\n", facts.warpool);
+  printf ("gateway %s\n", facts.gateway);
 catch err
   printf ("warpool-missing %s\n", strrep (err.message, "\n", " "));
 end

@@ -32,7 +32,7 @@ TEST(Doctor, BudgetMustFitIntoMemoryAndControlGroup) {
 
 TEST(Doctor, ReadsMeminfo) {
   const std::string text = "MemTotal:       16311408 kB\nMemFree:         1 kB\n";
-  EXPECT_EQ(meminfo_bytes(text, "MemTotal"), 16311408u * 1024);
+  EXPECT_EQ(meminfo_bytes(text, "MemTotal"), uint64_t{16311408} * 1024);
   EXPECT_EQ(meminfo_bytes(text, "MemFree"), 1024u);
   EXPECT_EQ(meminfo_bytes(text, "Swap"), 0u);
 }
