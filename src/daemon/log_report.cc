@@ -48,8 +48,11 @@ LogReport::LogReport(const std::string& path, bool verbose) {
 }
 
 void LogReport::on_event(const Event& event) {
-  spdlog::log(level_of(event.kind), "{}: session {} value {} {}", event_name(event.kind),
-              event.session, event.value, event.detail.c_str());
+  std::string line = event_name(event.kind);
+  if (event.session != 0) line += fmt::format(" (session {})", event.session);
+  if (event.value != 0) line += fmt::format(" {}", event.value);
+  if (!event.detail.empty()) line += fmt::format(": {}", event.detail.c_str());
+  spdlog::log(level_of(event.kind), "{}", line);
 }
 
 }  // namespace warpool::daemon

@@ -53,7 +53,7 @@ struct Server::State {
   SystemClock clock;
   asio::io_context io{1};
   std::unique_ptr<broker::Broker> core;
-  std::unordered_map<Connection*, std::unique_ptr<Connection>> connections;
+  std::unordered_map<Connection*, std::shared_ptr<Connection>> connections;
   os::Fd lock;
   std::unique_ptr<Stream> listeners[2];  ///< for programs, for administrators
   std::unique_ptr<Stream> keeper_watch;
@@ -84,8 +84,10 @@ struct Server::State {
   void finish();
 };
 
-/// One connected program. Owned by `connections`; dies by close() of the broker or by the end of the socket.
-class Server::State::Connection final : public broker::SessionPort {
+/// One connected program. Owned by `connections` and by its own pending operations: an operation that has completed already runs
+/// its handler even when the connection is dropped in between. Dropped by close() of the broker or by the end of the socket.
+class Server::State::Connection final : public broker::SessionPort,
+                                        public std::enable_shared_from_this<Connection> {
  public:
   Connection(State& state, os::Fd socket) : state_(state), stream_(state.io, socket.release()) {}
 
@@ -106,6 +108,16 @@ class Server::State::Connection final : public broker::SessionPort {
     WARPOOL_ASSIGN(session_, state_.core->open(about, *this));
     read_later();
     return {};
+  }
+
+  /// The answer to the greeting that will come: its reader learns why there is no session.
+  void refuse(const Error& error) {
+    constexpr std::uint64_t kGreetingId = 1;
+    flatbuffers::FlatBufferBuilder builder(512);
+    const auto message = wire::add_text(builder, error.message.view());
+    builder.Finish(wire::fb::CreateReply(builder, kGreetingId,
+                                         static_cast<std::int32_t>(error.code), message));
+    (void)os::send_message(stream_.native_handle(), wire::finished(builder), -1, os::Blocking::kNo);
   }
 
   bool send(std::span<const std::uint8_t> message, int fd) override {
@@ -134,8 +146,7 @@ class Server::State::Connection final : public broker::SessionPort {
 
   void close() override {
     session_ = 0;
-    // Not now: the broker or one of our own functions is on the stack.
-    asio::post(state_.io, [this, &state = state_] { state.connections.erase(this); });
+    drop();
   }
 
  private:
@@ -144,10 +155,21 @@ class Server::State::Connection final : public broker::SessionPort {
     os::Fd fd;
   };
 
-  void read_later() {
-    stream_.async_wait(Stream::wait_read, [this](const boost::system::error_code& error) {
-      if (!error) read_now();
+  void drop() {
+    // Not now: the broker or one of our own functions is on the stack.
+    asio::post(state_.io, [self = shared_from_this()] {
+      boost::system::error_code ignored;
+      self->stream_.close(ignored);
+      self->pause_.cancel();
+      self->state_.connections.erase(self.get());
     });
+  }
+
+  void read_later() {
+    stream_.async_wait(Stream::wait_read,
+                       [self = shared_from_this()](const boost::system::error_code& error) {
+                         if (!error && self->session_ != 0) self->read_now();
+                       });
   }
 
   void read_now() {
@@ -172,14 +194,15 @@ class Server::State::Connection final : public broker::SessionPort {
       // Too many descriptors of this user are in flight; the socket itself would be writable at once.
       retry_ = false;
       pause_.expires_after(std::chrono::milliseconds(2));
-      pause_.async_wait([this](const boost::system::error_code& error) {
-        if (!error) write_now();
+      pause_.async_wait([self = shared_from_this()](const boost::system::error_code& error) {
+        if (!error) self->write_now();
       });
       return;
     }
-    stream_.async_wait(Stream::wait_write, [this](const boost::system::error_code& error) {
-      if (!error) write_now();
-    });
+    stream_.async_wait(Stream::wait_write,
+                       [self = shared_from_this()](const boost::system::error_code& error) {
+                         if (!error) self->write_now();
+                       });
   }
 
   void write_now() {
@@ -204,9 +227,8 @@ class Server::State::Connection final : public broker::SessionPort {
     const broker::SessionId session = session_;
     session_ = 0;
     state_.core->closed(session);
-    State& state = state_;
-    asio::post(state.io, [this, &state] { state.connections.erase(this); });
-    state.after_message();
+    drop();
+    state_.after_message();
   }
 
   State& state_;
@@ -302,11 +324,13 @@ void Server::State::accept_now(int which) {
       return after_message();
     }
     if (!socket.value().valid()) break;
-    auto connection = std::make_unique<Connection>(*this, std::move(socket).value());
+    auto connection = std::make_shared<Connection>(*this, std::move(socket).value());
     Connection* raw = connection.get();
     connections.emplace(raw, std::move(connection));
-    if (!raw->open(which == 1).ok())
-      connections.erase(raw);  // told by the end of the connection and the log
+    const Result<void> opened = raw->open(which == 1);
+    if (opened.ok()) continue;
+    raw->refuse(opened.error());
+    connections.erase(raw);
   }
   borrowed.release();
   after_message();

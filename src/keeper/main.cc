@@ -65,7 +65,7 @@ class Keeper {
       const int status = exit_status();
       if (status >= 0) return status;
       back_off();
-      if (!start_broker()) return wire::kExitCannotStart;
+      if (!restart_broker()) return wire::kExitCannotStart;
     }
   }
 
@@ -102,6 +102,17 @@ class Keeper {
     is_child_ = true;
     started_ns_ = os::monotonic_ns();
     return true;
+  }
+
+  /// While an upgrade replaces the program there is none for a moment; giving up would lose every array.
+  bool restart_broker() {
+    constexpr int kTries = 600;
+    constexpr std::int64_t kPauseMs = 100;
+    for (int i = 0; i < kTries; ++i) {
+      if (start_broker()) return true;
+      os::sleep_ms(kPauseMs);
+    }
+    return false;
   }
 
   static bool complain(const Error& error) {
