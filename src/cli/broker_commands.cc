@@ -187,9 +187,7 @@ struct FactsOptions {
 
 int report_no_broker(const FactsOptions& options, const std::string& message, Context& context) {
   if (options.common.json) context.out.json({{"running", false}, {"message", message}});
-  throw Failure(
-      ExitCode::kNoBroker,
-      message + "\nStart one with `warpool up`; programs that publish start one by themselves.");
+  throw Failure(ExitCode::kNoBroker, message);
 }
 
 int show_status(const FactsOptions& options, Context& context) {

@@ -37,10 +37,7 @@ Owned<warpool_connection> connect(const std::string& socket_path, StartBroker st
                                   Socket socket) {
   ConnectAttempt attempt = try_connect(socket_path, start, socket);
   if (attempt.status == WARPOOL_OK) return std::move(attempt.connection);
-  std::string message = attempt.message;
-  if (attempt.status == WARPOOL_NO_BROKER && start == StartBroker::kNever)
-    message += "\nStart one with `warpool up`; programs that publish start one by themselves.";
-  throw Failure(exit_code_of_status(attempt.status), message);
+  throw Failure(exit_code_of_status(attempt.status), attempt.message);
 }
 
 warpool_broker_info broker_info(warpool_connection* connection) {
