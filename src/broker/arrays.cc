@@ -283,20 +283,22 @@ Result<store::Item*> Broker::publish(Session& session, const wire::fb::Publish& 
   }
   const store::Item* replaced = new_name ? nullptr : before->current;
   const store::RecordRef old_record = replaced == nullptr ? store::RecordRef{} : replaced->record;
-  if (replaced != nullptr && replaced->memory.valid() && replaced->viewers == 0)
-    --items_with_memory_;
+  const bool old_memory = replaced != nullptr && replaced->memory.valid();
+  if (old_memory && replaced->viewers == 0) --items_with_memory_;
   const store::Registry::Added added =
       registry_.add(std::move(item), key.owner_uid, key.name, clock_.monotonic_ns());
   if (added.replaced_id != 0) {
     retire(added.replaced_id, old_record,
            added.replaced == nullptr ? store::Registry::Gone::kYes
-                                     : store::Registry::Gone::kStillViewed);
+                                     : store::Registry::Gone::kStillViewed,
+           old_memory);
   }
   return added.item;
 }
 
 /// Writes down that an item is no longer current, or gone.
-void Broker::retire(std::uint64_t id, store::RecordRef record, store::Registry::Gone gone) {
+void Broker::retire(std::uint64_t id, store::RecordRef record, store::Registry::Gone gone,
+                    bool had_memory) {
   store::RootPage& root = catalogue_->root();
   root.removed_version_max = std::max(root.removed_version_max, catalogue_->header(record).version);
   if (names_file_) names_file_->remove(id);
@@ -306,7 +308,7 @@ void Broker::retire(std::uint64_t id, store::RecordRef record, store::Registry::
     return;
   }
   catalogue_->kill(record);
-  keeper_->drop(id);
+  if (had_memory) keeper_->drop(id);  // it never heard of small items; do not wake it for them
   catalogue_->clean_step([&](std::uint64_t moved, store::RecordRef to) {
     if (store::Item* item = registry_.find(moved)) item->record = to;
   });

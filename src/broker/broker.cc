@@ -235,7 +235,7 @@ std::int64_t Broker::tick() {
       const bool memory = item.memory.valid();
       registry_.add_viewer(item);
       if (memory) --items_with_memory_;
-      retire(id, record, registry_.drop_viewer(item));
+      retire(id, record, registry_.drop_viewer(item), memory);
     }
     for (const std::uint64_t id :
          std::vector<std::uint64_t>(while_used_.begin(), while_used_.end())) {

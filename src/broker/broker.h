@@ -158,7 +158,8 @@ class Broker {
   Result<store::RecordRef> write_record(const store::Item& item, std::span<const array::Part> parts,
                                         const wire::fb::Publish& publish, const Session& session,
                                         std::string_view name);
-  void retire(std::uint64_t id, store::RecordRef record, store::Registry::Gone gone);
+  void retire(std::uint64_t id, store::RecordRef record, store::Registry::Gone gone,
+              bool had_memory);
   void after_publish(store::Item& item);
   void on_get(Session& session, std::uint64_t request, const wire::fb::Get& get);
   void on_get_memory(Session& session, std::uint64_t request, const wire::fb::GetMemory& get);

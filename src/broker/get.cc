@@ -44,7 +44,7 @@ void Broker::drop_view(Session& session, std::uint64_t id) {
   const store::Registry::Gone gone = registry_.drop_viewer(*item);
   if (gone == store::Registry::Gone::kYes) {
     if (memory) --items_with_memory_;
-    return retire(id, record, gone);
+    return retire(id, record, gone, memory);
   }
   if (was_current && item->viewers == 0 && while_used_.contains(id) && !item->holder->alive)
     remove_item(*item);
@@ -198,8 +198,9 @@ void Broker::remove_item(store::Item& item) {
   const store::RecordRef record = item.record;
   tell_watchers(item, kEventRemoved);
   report_.on_event({EventKind::kArrayRemoved, 0, item.size, Text(item.key->name)});
-  if (item.memory.valid() && item.viewers == 0) --items_with_memory_;
-  retire(id, record, registry_.remove(item));
+  const bool memory = item.memory.valid();
+  if (memory && item.viewers == 0) --items_with_memory_;
+  retire(id, record, registry_.remove(item), memory);
   pump_creates();
 }
 
