@@ -29,8 +29,6 @@ class SystemClock final : public broker::Clock {
   std::int64_t unix_ns() override { return os::unix_ns(); }
 };
 
-/// Messages of one session that are handled before others get a turn.
-constexpr int kMessagesPerTurn = 16;
 /// How long a private broker without arrays and programs stays: the next program may be starting already.
 constexpr std::int64_t kIdleLingerMs = 5000;
 
@@ -172,12 +170,13 @@ class Server::State::Connection final : public broker::SessionPort,
                        });
   }
 
+  /// One message a turn: the wait that follows reports at once what else is there, and other programs get their turn.
   void read_now() {
-    for (int i = 0; i < kMessagesPerTurn && session_ != 0; ++i) {
-      os::Received received = os::receive_message(
-          stream_.native_handle(), {state_.buffer, sizeof state_.buffer}, os::Blocking::kNo);
-      if (received.outcome == os::Received::Outcome::kWouldBlock) break;
-      if (received.outcome == os::Received::Outcome::kClosed) return end();
+    if (session_ == 0) return;  // ended meanwhile; close() removes this connection
+    os::Received received = os::receive_message(
+        stream_.native_handle(), {state_.buffer, sizeof state_.buffer}, os::Blocking::kNo);
+    if (received.outcome == os::Received::Outcome::kClosed) return end();
+    if (received.outcome == os::Received::Outcome::kMessage) {
       std::vector<os::Fd> fds;
       for (std::uint32_t k = 0; k < received.fd_count; ++k)
         fds.push_back(std::move(received.fds[k]));
