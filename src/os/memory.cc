@@ -15,6 +15,10 @@
 #define MFD_NOEXEC_SEAL 0x0008U  // Linux 6.3
 #endif
 
+#ifndef MADV_POPULATE_WRITE
+#define MADV_POPULATE_WRITE 23  // Linux 5.14
+#endif
+
 namespace warpool::os {
 namespace {
 
@@ -100,6 +104,10 @@ Result<Mapping> map_memfd(const Fd& fd, std::uint64_t bytes, MapMode mode, Popul
   if (address == MAP_FAILED)
     return Error::from_errno(Code::kOutOfMemory, errno, "map an array into memory (mmap)");
   return Mapping(address, bytes);
+}
+
+void populate_pages(const Mapping& mapping, std::uint64_t offset, std::uint64_t bytes) {
+  (void)::madvise(mapping.data() + offset, bytes, MADV_POPULATE_WRITE);
 }
 
 void exclude_from_fork(const Mapping& mapping) {

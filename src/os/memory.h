@@ -70,6 +70,10 @@ enum class Populate : std::uint8_t { kNo, kYes };
 Result<Mapping> map_memfd(const Fd& fd, std::uint64_t bytes, MapMode mode,
                           Populate populate = Populate::kNo);
 
+/// Brings the pages of a range of a shared writable mapping in at once, where each would cost a fault at its first write. Does
+/// nothing on kernels before 5.14: the faults then come one by one.
+void populate_pages(const Mapping& mapping, std::uint64_t offset, std::uint64_t bytes);
+
 /// Keeps a mapping out of children: an inherited writable mapping would make sealing fail.
 void exclude_from_fork(const Mapping& mapping);
 

@@ -121,6 +121,7 @@ Result<Catalogue::Segment*> Catalogue::make_room(std::uint32_t bytes) {
   if (end > segment.allocated) {
     const std::uint32_t wanted = std::min(kSegmentBytes, (end + kStep - 1) / kStep * kStep);
     WARPOOL_TRY(os::allocate_pages(segment.fd, wanted - segment.allocated, segment.allocated));
+    os::populate_pages(segment.memory, segment.allocated, wanted - segment.allocated);
     segment.allocated = wanted;
   }
   return &segment;
