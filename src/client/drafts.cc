@@ -90,6 +90,8 @@ Result<void> give_memory(DraftState& draft) {
     if (memory->small == nullptr)
       return Error::format(Code::kOutOfMemory, "no memory for %llu bytes",
                            static_cast<unsigned long long>(draft.size));
+    // The gaps between parts travel too.
+    std::memset(memory->small, 0, draft.size);
   } else {
     Spare::Memory spare;
     if (draft.connection->spare().take(os::round_to_page(draft.size), spare)) {

@@ -8,16 +8,23 @@
 
 namespace warpool::client {
 
+// The C library's aligned allocation goes around its fast lists and costs several times a malloc, so the alignment is made here; the
+// address to free lies in front of the memory.
 std::byte* allocate_small(std::size_t bytes) {
-  const std::size_t rounded = (bytes + kAlignment - 1) / kAlignment * kAlignment;
-  auto* memory =
-      static_cast<std::byte*>(std::aligned_alloc(kAlignment, rounded > 0 ? rounded : kAlignment));
-  if (memory != nullptr) std::memset(memory, 0, rounded > 0 ? rounded : kAlignment);
+  void* block = std::malloc(sizeof block + kAlignment + bytes);
+  if (block == nullptr) return nullptr;
+  const auto first = reinterpret_cast<std::uintptr_t>(block) + sizeof block;
+  std::byte* memory = static_cast<std::byte*>(block) + sizeof block +
+                      ((first + kAlignment - 1) / kAlignment * kAlignment - first);
+  std::memcpy(memory - sizeof block, &block, sizeof block);
   return memory;
 }
 
 void free_small(std::byte* memory) {
-  std::free(memory);
+  if (memory == nullptr) return;
+  void* block = nullptr;
+  std::memcpy(&block, memory - sizeof block, sizeof block);
+  std::free(block);
 }
 
 namespace {
@@ -84,7 +91,7 @@ Result<warpool_array*> open_answer(Connection& connection, const Answer& answer)
     std::memcpy(array->small, contents.data(), contents.size());
     data = array->small;
   }
-  const Result<void> read = read_item_state(*state, data, array->view);
+  const Result<void> read = read_item_state(*state, *item, data, array->view);
   if (!read.ok()) {
     free_small(array->small);
     return read.error();
@@ -168,25 +175,30 @@ Result<std::byte*> copy_on_write(warpool_array& array) {
 Result<void> read_item_state(const wire::fb::ItemState& state, const std::byte* data,
                              ItemView& view) {
   WARPOOL_ASSIGN(const wire::fb::Item* const item, wire::read_item(wire::bytes(state.item())));
+  return read_item_state(state, *item, data, view);
+}
+
+Result<void> read_item_state(const wire::fb::ItemState& state, const wire::fb::Item& item,
+                             const std::byte* data, ItemView& view) {
   WARPOOL_ASSIGN(const std::vector<array::Part> parts,
-                 store::read_parts(item->parts(), item->size()));
-  view.name = Text(wire::text(item->name()));
+                 store::read_parts(item.parts(), item.size()));
+  view.name = Text(wire::text(item.name()));
   view.owner = Text(wire::text(state.owner()));
-  view.attributes = Text(wire::text(item->attributes()));
-  view.maker_language = Text(wire::text(item->maker_language()));
-  view.maker_label = Text(wire::text(item->maker_label()));
+  view.attributes = Text(wire::text(item.attributes()));
+  view.maker_language = Text(wire::text(item.maker_language()));
+  view.maker_label = Text(wire::text(item.maker_label()));
   export_parts(parts, data, view);
   warpool_array_info& info = view.info;
   info.flags = state.flags();
-  info.id = item->id();
-  info.version = item->version();
-  info.owner_uid = item->owner_uid();
+  info.id = item.id();
+  info.version = item.version();
+  info.owner_uid = item.owner_uid();
   info.mode = state.mode();
-  info.size = item->size();
-  info.created_unix_ns = item->created_unix_ns();
+  info.size = item.size();
+  info.created_unix_ns = item.created_unix_ns();
   info.expires_in_ms = state.expires_in_ms();
   info.viewers = state.viewers();
-  info.maker_pid = item->maker_pid();
+  info.maker_pid = item.maker_pid();
   info.maker_alive = state.maker_alive() ? 1 : 0;
   link_info(view, data);
   return {};

@@ -93,11 +93,13 @@ Result<PublishedAs> put(Connection& connection, const char* name, const warpool_
                  new_draft(connection, name, std::move(imported), options));
   const bool large = draft->number != 0;
   const std::uint64_t size = draft->size;
-  Result<PublishedAs> published = Error::format(Code::kConflict, "not tried");
   Result<void> filled = fill(parts, *draft);
-  if (filled.ok()) published = publish_draft(*draft, false, true);
+  if (!filled.ok()) {
+    drop_draft(draft.release(), true);
+    return filled.take_error();
+  }
+  Result<PublishedAs> published = publish_draft(*draft, false, true);
   drop_draft(draft.release(), !published.ok());
-  if (!filled.ok()) return filled.take_error();
   if (!published.ok()) return published;
   if (large) {
     connection.count_copy(WARPOOL_COPY_PUT, size);

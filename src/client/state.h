@@ -37,6 +37,9 @@ struct ItemView {
 /// Fills the view from a message; `data` is the start of the item, or nullptr.
 Result<void> read_item_state(const wire::fb::ItemState& state, const std::byte* data,
                              ItemView& view);
+/// The same for an item that wire::read_item has checked.
+Result<void> read_item_state(const wire::fb::ItemState& state, const wire::fb::Item& item,
+                             const std::byte* data, ItemView& view);
 
 struct DraftState {
   Connection* connection = nullptr;
@@ -106,6 +109,7 @@ inline warpool_connection* to_handle(Connection* connection) {
 warpool_status report_error(const Error& error, warpool_error* out);
 warpool_status report_ok(warpool_error* out);
 
+/// Memory for a small item, aligned and not yet written; nullptr when there is none. Free with free_small.
 std::byte* allocate_small(std::size_t bytes);
 void free_small(std::byte* memory);
 
