@@ -2,9 +2,9 @@
 % Computes features of the digits that publish.py publishes, and publishes them in batches: each training digit appears in each batch,
 % changed a little, and train.py learns from one batch while the next one is computed.
 %
-% DIGITS_BATCHES says how many batches (24), DIGITS_OUT where the timeline goes.
+% DIGITS_BATCHES says how many batches (20), DIGITS_OUT where the timeline goes.
 
-batches = number_from_environment('DIGITS_BATCHES', 24);
+batches = number_from_environment('DIGITS_BATCHES', 20);
 copies = 2;    % of each digit in a batch, each changed in a way of its own
 block = 128;   % digits at a time: their images stay in the processor's cache
 timeline('features', 'start');

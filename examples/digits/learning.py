@@ -4,8 +4,10 @@
 from __future__ import annotations
 
 import argparse
+import importlib.util
 import json
 import os
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -22,9 +24,19 @@ Labels = NDArray[np.integer[Any]]
 def options() -> argparse.Namespace:
     """Options of the two training programs; the environment variables serve pipeline files, whose commands are fixed."""
     parser = argparse.ArgumentParser(description="Trains a classifier on the published features.")
-    parser.add_argument("--framework", choices=sorted(ENGINES), default=os.environ.get("DIGITS_FRAMEWORK") or "numpy")
+    parser.add_argument("--framework", help=", ".join(sorted(ENGINES)), default=os.environ.get("DIGITS_FRAMEWORK") or "numpy")
     parser.add_argument("--passes", type=int, default=int(os.environ.get("DIGITS_PASSES") or 2), help="over all batches")
-    return parser.parse_args()
+    arguments = parser.parse_args()
+    check_framework(arguments.framework)
+    return arguments
+
+
+def check_framework(name: str) -> None:
+    """Ends the program with advice if this Python cannot train with `name`."""
+    if name not in ENGINES:
+        raise SystemExit(f'there is no framework "{name}" here; choose one of {", ".join(sorted(ENGINES))}')
+    if importlib.util.find_spec(name) is None:
+        raise SystemExit(f"{name} is not installed for {sys.executable}; install it there, or train with --framework numpy")
 
 
 def learn(

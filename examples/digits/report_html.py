@@ -35,7 +35,7 @@ def write_page(runs: list[Run], path: Path) -> None:
     first = runs[0]
     last = max(run.seconds for run in runs) * 1.02
     lead = (
-        f"Python publishes handwritten digits, Octave computes {first.handed_over_bytes / 1e6:.0f} MB of features in "
+        f"Python publishes handwritten digits, Octave computes {first.feature_bytes / 1e6:.0f} MB of features in "
         f"{len(first.batches)} batches, and Python learns from them while they arrive. It recognises "
         f"{first.result['accuracy']:.2%} of the last {first.result['test_rows']} digits, which no program learned from."
     )

@@ -44,7 +44,7 @@ def _titles(figure: Any, runs: list[Run]) -> None:
     first = runs[0]
     figure.text(0.02, 0.955, "Handwritten digits: three programs, two languages", fontsize=15, fontweight="bold", va="center")
     text = (
-        f"Python publishes digits, Octave computes {first.handed_over_bytes / 1e6:.0f} MB of features in {len(first.batches)} batches, "
+        f"Python publishes digits, Octave computes {first.feature_bytes / 1e6:.0f} MB of features in {len(first.batches)} batches, "
         f"Python learns while they arrive: {first.result['accuracy']:.1%} of the last {first.result['test_rows']} digits are recognised."
     )
     figure.text(0.02, 0.915, text, fontsize=9.5, color=FAINT, va="center")

@@ -83,6 +83,11 @@ class Run:
         return self.batches[0].nbytes
 
     @property
+    def feature_bytes(self) -> int:
+        """All batches together."""
+        return sum(h.nbytes for h in self.batches)
+
+    @property
     def handed_over_bytes(self) -> int:
         return sum(h.nbytes for h in self.hand_overs)
 

@@ -1,7 +1,7 @@
 % SPDX-License-Identifier: Apache-2.0
 % features.m by files.
 
-batches = number_from_environment('DIGITS_BATCHES', 24);
+batches = number_from_environment('DIGITS_BATCHES', 20);
 copies = 2;
 block = 128;
 timeline('features', 'start');
