@@ -1,0 +1,147 @@
+# SPDX-License-Identifier: Apache-2.0
+"""up, down, status, ps, version."""
+
+from __future__ import annotations
+
+import signal
+import socket
+import subprocess
+import time
+from pathlib import Path
+from typing import Any
+
+from warpool_cli import PYTHON, Cli
+
+STATUS_KEYS = {
+    "running", "socket", "version", "protocol", "epoch", "pid", "keeper_pid", "private", "uptime_ms", "restarts",
+    "lost_arrays", "arrays", "programs", "memory",
+}  # fmt: skip
+PROGRAM_KEYS = {
+    "session", "pid", "uid", "user", "alive", "language", "label", "command", "container", "waiting_for",
+    "connected_ms", "idle_ms", "waits", "waited_ms", "arrays_published", "arrays_got", "published_bytes", "got_bytes",
+    "shared_bytes", "copied_bytes", "copies", "memory",
+}  # fmt: skip
+
+
+def test_up_status_down(cli: Cli, golden: Any) -> None:
+    golden("up", cli.run("up", "--max-memory", "64M").stdout)
+    golden("status", cli.run("status").stdout)
+    golden("up-again", cli.run("up").stdout)
+    golden("down", cli.run("down").stdout)
+    assert not cli.socket.exists()
+    golden("down-again", cli.run("down").stdout)
+
+
+def test_status_json(cli: Cli) -> None:
+    started = cli.json("up", "--max-memory", "64M")
+    assert started["started"] is True
+    assert cli.json("up")["started"] is False
+    status = cli.json("status")
+    assert set(status) == STATUS_KEYS
+    assert status["memory"]["limit_bytes"] == 64 << 20
+    assert all(isinstance(value, int) for value in status["memory"].values())
+    assert status["programs"] == 0, "the command itself is no program that counts"
+    assert cli.json("down") == {"stopped": True}
+    assert cli.json("down") == {"stopped": False}
+
+
+def test_no_broker(cli: Cli, golden: Any) -> None:
+    done = cli.run("status", code=7)
+    golden("status-no-broker", done.stderr)
+    assert done.stdout == ""
+    assert cli.json("status", code=7)["running"] is False
+    for command in (["ls"], ["ps"], ["info", "x"], ["rm", "x"], ["chmod", "600", "x"], ["save", "x", "f"]):
+        assert "warpool up" in cli.run(*command, code=7).stderr
+
+
+def test_up_with_other_options_than_the_running_one(cli: Cli) -> None:
+    cli.run("up", "--max-memory", "64M")
+    assert "warpool down" in cli.run("up", "--max-memory", "65M", code=1).stderr
+    assert "warpool down" in cli.run("up", "--foreground", code=1).stderr
+    cli.run("up", "--max-memory", "65536K")
+
+
+def test_up_refuses_a_wrong_size_and_a_shared_folder(cli: Cli) -> None:
+    assert "512M" in cli.run("up", "--max-memory", "lots", code=2).stderr
+    cli.socket.parent.mkdir()
+    cli.socket.parent.chmod(0o777)
+    assert "chmod o-w" in cli.run("up", code=4).stderr
+    cli.socket.parent.chmod(0o700)
+
+
+def test_up_foreground_ends_with_ctrl_c(cli: Cli) -> None:
+    broker = cli.popen("up", "--foreground")
+    deadline = time.monotonic() + 10
+    while not cli.socket.exists() and time.monotonic() < deadline:
+        time.sleep(0.01)
+    assert cli.json("status")["running"]
+    broker.send_signal(signal.SIGINT)
+    broker.communicate(timeout=10)
+    cli.run("status", code=7)
+
+
+def test_socket_option(cli: Cli) -> None:
+    other = cli.folder / "o" / "w.sock"
+    cli.run("up", "--socket", other)
+    assert cli.json("status", "--socket", other)["socket"] == str(other)
+    cli.run("status", code=7)
+    cli.run("down", "--socket", other)
+
+
+def test_down_refuses_while_programs_are_connected(cli: Cli) -> None:
+    cli.run("up")
+    program = connected_program(cli)
+    try:
+        assert "--force" in cli.run("down", code=1).stderr
+        cli.run("down", "--force")
+    finally:
+        program.kill()
+        program.wait()
+
+
+def test_ps(cli: Cli, golden: Any) -> None:
+    cli.run("up")
+    assert cli.run("ps").stderr == "No programs are connected.\n"
+    program = connected_program(cli)
+    try:
+        listed = cli.json("ps")
+        assert listed["count"] == 1
+        entry = listed["programs"][0]
+        assert set(entry) == PROGRAM_KEYS
+        assert (entry["pid"], entry["language"], entry["label"]) == (program.pid, "python", "lab el")
+        assert entry["copies"]["inline"]["count"] == 1
+        table = cli.run("ps").stdout
+        assert table.splitlines()[0].split()[:5] == ["PID", "USER", "LANGUAGE", "LABEL", "STATE"]
+        assert "lab el" in table and "inline 8 B in 1 copy" in table
+    finally:
+        program.kill()
+        program.wait()
+
+
+def connected_program(cli: Cli) -> subprocess.Popen[str]:
+    code = "import warpool, time; warpool.put('x', 1.0); warpool.get('x'); warpool.ls(); print('ready', flush=True); time.sleep(60)"
+    program = subprocess.Popen(
+        [PYTHON, "-c", code], env=cli.env | {"WARPOOL_LABEL": "lab el"}, stdout=subprocess.PIPE, text=True
+    )
+    assert program.stdout is not None
+    assert program.stdout.readline() == "ready\n"
+    return program
+
+
+def test_something_else_at_the_socket_is_said(cli: Cli) -> None:
+    cli.socket.parent.mkdir(mode=0o700)
+    listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    listener.bind(str(cli.socket))
+    listener.listen()
+    done = cli.run("status", code=7)
+    assert str(cli.socket) in done.stderr
+    listener.close()
+    Path(cli.socket).unlink()
+
+
+def test_version(cli: Cli) -> None:
+    facts = cli.json("version")
+    assert set(facts) == {"version", "library_version"}
+    cli.run("up")
+    assert set(cli.json("version")) == {"version", "library_version", "broker_version", "protocol"}
+    assert cli.run("--version").stdout == f"warpool {facts['version']}\n"
