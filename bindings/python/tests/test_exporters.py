@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 import warpool
 from dlpack_abi import IS_COPIED, READ_ONLY, Capsule
-from values import DTYPES, SHAPES, numbers, same_bytes, views
+from values import DTYPES, OLD_NUMPY, SHAPES, numbers, same_bytes, views
 
 VERSIONED = {"max_version": (1, 0)}
 
@@ -46,6 +46,8 @@ EXPORTERS = [
 @pytest.mark.parametrize("exporter", EXPORTERS)
 def test_every_dtype_and_shape_leaves_equal(exporter: str) -> None:
     for dtype in DTYPES:
+        if OLD_NUMPY and exporter == "numpy.from_dlpack" and dtype == "bool":
+            continue  # that version cannot take it
         for shape in SHAPES:
             x = np.asfortranarray(numbers(shape, dtype))
             warpool.put("x", x)
@@ -87,7 +89,8 @@ def test_one_mapping_serves_all_read_only_views() -> None:
     a = warpool.get("a")
     address = np.asarray(a).ctypes.data
     assert np.asarray(memoryview(a)).ctypes.data == address
-    assert np.from_dlpack(a).ctypes.data == address
+    if not OLD_NUMPY:
+        assert np.from_dlpack(a).ctypes.data == address
     assert Capsule(a.__dlpack__(**VERSIONED)).address == address
     assert a.T.numpy().ctypes.data == address
 

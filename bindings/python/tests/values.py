@@ -12,6 +12,9 @@ DTYPES = [
     "float16", "float32", "float64", "complex64", "complex128",
 ]  # fmt: skip
 
+# NumPy 1 knows neither versioned DLPack nor more than 32 dimensions.
+OLD_NUMPY = np.lib.NumpyVersion(np.__version__) < "2.1.0"
+
 SHAPES = [(), (7,), (5, 1), (1, 5), (0, 3), (3, 0), (2, 3, 1, 1), (2, 3, 4, 5, 6), (1,), (0,), (300, 50)]
 
 
