@@ -15,6 +15,9 @@ constexpr std::size_t kInlineBytesMax = 64 * 1024;
 /// Largest message either way. SEQPACKET refuses messages beyond the socket buffer (208 KiB by default); a publish with
 /// kInlineBytesMax, the largest attributes and kPartsMax parts stays below this.
 constexpr std::size_t kMessageBytesMax = 160 * 1024;
+/// All of an item but its contents (names, parts, attributes): with the contents of a small item, or behind a full page of a
+/// listing, it still fits into a message.
+constexpr std::size_t kDescriptionBytesMax = 80 * 1024;
 /// NumPy 1.x has the same bound on dimensions.
 constexpr std::uint32_t kRankMax = 32;
 constexpr std::size_t kNameBytesMax = 255;

@@ -89,6 +89,11 @@ Error Broker::refuse_memory(std::uint64_t bytes, std::string_view name) {
             "with a larger --max-memory");
 }
 
+/// Two waiting requests of one number could be neither answered nor cancelled apart.
+Error Broker::repeated_number() {
+  return Error::format(Code::kProtocolError, "a request with this number waits already");
+}
+
 void Broker::on_create(Session& session, std::uint64_t request, const wire::fb::Create& create) {
   const Result<store::NameKey> key = resolve(session, wire::text(create.name()));
   if (!key.ok()) return reply_error(session, request, key.error());
@@ -103,6 +108,7 @@ void Broker::on_create(Session& session, std::uint64_t request, const wire::fb::
       session.drafts.contains(create.draft()))
     return reply_error(session, request,
                        Error::format(Code::kInvalidArgument, "the draft has a bad size or number"));
+  if (session.pending.contains(request)) return reply_error(session, request, repeated_number());
   if (session.drafts.size() + session.pending.size() >= kDraftsPerSessionMax)
     return reply_error(
         session, request,
@@ -124,7 +130,11 @@ bool Broker::try_create(const PendingCreate& create) {
   Session& session = *find(create.session);
   const std::uint64_t charge = os::round_to_page(create.size);
   if (registry_.memory().total() + WideUint{charge} > config_.memory_limit) return false;
-  session.drafts[create.draft] = Draft{create.size, charge, create.key};
+  if (!session.drafts.try_emplace(create.draft, Draft{create.size, charge, create.key}).second) {
+    reply_error(session, create.request,
+                Error::format(Code::kInvalidArgument, "the draft has a number that is in use"));
+    return true;
+  }
   registry_.charge_draft(*session.holder, charge);
   reply_ok(session, create.request);
   return true;
@@ -211,6 +221,11 @@ Result<store::RecordRef> Broker::write_record(const store::Item& item,
   blob.Finish(wire::fb::CreateItem(blob, name_text, item.owner_uid, item.id, item.version,
                                    item.size, clock_.unix_ns(), part_list, attributes,
                                    session.holder->pid, session.id, language, label, contents));
+  if (blob.GetSize() - wire::bytes(publish.contents()).size() > kDescriptionBytesMax)
+    return Error::format(Code::kLimitReached,
+                         "the description of the array (%u parts, their shapes, attributes) has "
+                         "more than %zu bytes; split it into several names",
+                         static_cast<unsigned>(parts.size()), kDescriptionBytesMax);
   const store::RecordHeader header{.magic = 0,
                                    .state = store::RecordState::kLive,
                                    .record_bytes = 0,
@@ -303,6 +318,7 @@ void Broker::retire(std::uint64_t id, store::RecordRef record, store::Registry::
   root.removed_version_max = std::max(root.removed_version_max, catalogue_->header(record).version);
   if (names_file_) names_file_->remove(id);
   while_used_.erase(id);
+  forget_expiry(catalogue_->header(record).expires_ns, id);
   if (gone == store::Registry::Gone::kStillViewed) {
     catalogue_->header(record).state = store::RecordState::kRemoved;
     return;
@@ -328,8 +344,9 @@ void Broker::on_publish(Session& session, std::uint64_t request, const wire::fb:
       }
       if (message.view()) add_view(session, *name->current);
       builder_.Clear();
-      return reply(session, request,
-                   wire::fb::CreatePublished(builder_, name->current->id, name->current->version));
+      reply(session, request,
+            wire::fb::CreatePublished(builder_, name->current->id, name->current->version));
+      return pump_creates();
     }
   }
   const Result<store::Item*> result = publish(session, message, fds);
@@ -346,11 +363,39 @@ void Broker::on_publish(Session& session, std::uint64_t request, const wire::fb:
     after_publish(*still);
 }
 
+/// Answers the gets that waited for this array. Answering may end sessions, and with them the array: those that are not answered
+/// then go on waiting.
+void Broker::answer_waiting(std::uint64_t id, const store::NameKey& name) {
+  const auto waiting = pending_gets_.find(name);
+  if (waiting == pending_gets_.end()) return;
+  const store::NameKey key = name;  // the argument may belong to the array
+  const std::list<PendingGet> gets = std::move(waiting->second);
+  pending_gets_.erase(waiting);
+  for (const PendingGet& get : gets) {
+    Session* session = find(get.session);
+    if (session == nullptr) continue;
+    store::Item* item = registry_.find(id);
+    if (item == nullptr || !item->current || get.version > item->version ||
+        !may_read(*session, *item)) {
+      pending_gets_[key].push_back(get);
+      continue;
+    }
+    session->pending.erase(get.request);
+    if (get.version != 0 && get.version < item->version) {
+      reply_error(*session, get.request,
+                  explain_missing(*session, key, get.version, get.since_ns));
+    } else {
+      give(*session, get.request, *item);
+    }
+  }
+}
+
 /// What follows from a new array but need not delay its publisher.
 void Broker::after_publish(store::Item& item) {
   const std::uint64_t id = item.id;
   if (item.expires_ns != 0) expiries_.emplace(item.expires_ns, id);
   if ((item.flags & kItemWhileUsed) != 0) while_used_.insert(id);
+  if (!lost_names_.empty()) lost_names_.erase(*item.key);
   if (names_file_) {
     const Result<void> noted = names_file_->add(id, item.owner_uid, item.version, item.key->name);
     if (!noted.ok()) {
@@ -365,30 +410,7 @@ void Broker::after_publish(store::Item& item) {
   }
   report_.on_event(
       {EventKind::kArrayPublished, item.holder->session, item.size, Text(item.key->name)});
-  const auto waiting = pending_gets_.find(*item.key);
-  if (waiting != pending_gets_.end()) {
-    const std::list<PendingGet> gets = std::move(waiting->second);
-    pending_gets_.erase(waiting);
-    for (const PendingGet& get : gets) {
-      Session* session = find(get.session);
-      if (session == nullptr) continue;
-      session->pending.erase(get.request);
-      store::Item* still = registry_.find(id);
-      if (still == nullptr || !still->current) break;
-      if (get.version > still->version) {
-        session->pending[get.request] = *still->key;
-        pending_gets_[*still->key].push_back(get);
-      } else if (get.version != 0 && get.version < still->version) {
-        reply_error(*session, get.request,
-                    explain_missing(*session, *still->key, get.version, get.since_ns));
-      } else if (!may_read(*session, *still)) {
-        session->pending[get.request] = *still->key;
-        pending_gets_[*still->key].push_back(get);
-      } else {
-        give(*session, get.request, *still);
-      }
-    }
-  }
+  answer_waiting(id, *item.key);
   if (store::Item* still = registry_.find(id); still != nullptr && still->current)
     tell_watchers(*still, kEventPublished);
   pump_creates();

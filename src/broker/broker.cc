@@ -136,11 +136,13 @@ void Broker::dispatch(Session& session, const wire::fb::Request& request,
       // A spare is only a convenience: it may use what nobody else is likely to need soon.
       const bool fits =
           registry_.memory().total() + WideUint{bytes} <= config_.memory_limit / 4 * 3;
-      if (bytes > 0 && !fits)
-        return reply_error(session, id, Error::format(Code::kOutOfMemory, "no memory for a spare"));
-      registry_.charge_spare(*session.holder, bytes);
-      pump_creates();
-      return reply_ok(session, id);
+      if (bytes > 0 && !fits) {
+        reply_error(session, id, Error::format(Code::kOutOfMemory, "no memory for a spare"));
+      } else {
+        registry_.charge_spare(*session.holder, bytes);
+        reply_ok(session, id);
+      }
+      return pump_creates();  // last: it may end this session
     }
     case RequestBody::Acknowledge:
       return;

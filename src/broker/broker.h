@@ -104,7 +104,7 @@ class Broker {
   struct Ended;
   struct Deferred {
     std::vector<std::uint8_t> message;
-    os::Fd fd;
+    std::uint64_t item;  ///< whose memory goes with it; no descriptor of its own, or a slow reader would use them up
   };
 
   Broker(const Config& config, const Dependencies& dependencies);
@@ -124,8 +124,9 @@ class Broker {
   void reply_ok(Session& session, std::uint64_t request);
   void reply_error(Session& session, std::uint64_t request, const Error& error);
   template <typename Body>
-  void reply(Session& session, std::uint64_t request, flatbuffers::Offset<Body> body, int fd = -1);
-  void send(Session& session, int fd);
+  void reply(Session& session, std::uint64_t request, flatbuffers::Offset<Body> body,
+             const store::Item* memory = nullptr);
+  void send(Session& session, const store::Item* memory);
   void flush_deferred(Session& session);
   flatbuffers::Offset<wire::fb::ItemState> build_item_state(const store::Item& item);
   flatbuffers::Offset<wire::fb::ItemState> build_item_state(const store::Item& item,
@@ -136,6 +137,7 @@ class Broker {
 
   // Sessions (sessions.cc).
   void on_hello(Session& session, std::uint64_t request, const wire::fb::Hello& hello);
+  void adopt_holder(Session& session, std::uint64_t earlier);
   void restore(Session& session, const wire::fb::Hello& hello,
                std::vector<std::uint64_t>& lost_drafts);
   void on_status(Session& session, std::uint64_t request);
@@ -161,6 +163,8 @@ class Broker {
   void retire(std::uint64_t id, store::RecordRef record, store::Registry::Gone gone,
               bool had_memory);
   void after_publish(store::Item& item);
+  void answer_waiting(std::uint64_t id, const store::NameKey& name);
+  static Error repeated_number();
   void on_get(Session& session, std::uint64_t request, const wire::fb::Get& get);
   void on_get_memory(Session& session, std::uint64_t request, const wire::fb::GetMemory& get);
   void give(Session& session, std::uint64_t request, store::Item& item);
@@ -173,6 +177,7 @@ class Broker {
   void on_chmod(Session& session, std::uint64_t request, const wire::fb::Chmod& chmod);
   void on_expire(Session& session, std::uint64_t request, const wire::fb::Expire& expire);
   void set_expiry(store::Item& item, std::int64_t ttl_ms);
+  void forget_expiry(std::int64_t expires_ns, std::uint64_t id);
   void remove_item(store::Item& item);
   void drop_unused_items(const store::Holder& maker);
   void pump_creates();
@@ -206,8 +211,10 @@ class Broker {
   std::map<store::NameKey, std::list<PendingGet>> pending_gets_;
   std::list<PendingCreate> pending_creates_;
   std::multimap<std::int64_t, std::uint64_t>
-      expiries_;                        ///< time -> item id; stale entries are skipped
+      expiries_;                        ///< time -> id of a current item
   std::set<std::uint64_t> while_used_;  ///< ids of items that go with their maker and viewers
+  /// Names whose array ended with an earlier broker and keeper, until somebody publishes them again -> version.
+  std::map<store::NameKey, std::uint64_t> lost_names_;
   std::deque<Ended> ended_;             ///< sessions of runs, for their summaries
   std::unordered_map<std::uint32_t, std::string> user_names_;
   std::unordered_map<std::uint64_t, std::shared_ptr<store::Holder>>

@@ -60,8 +60,7 @@ void Broker::drop_unused_items(const store::Holder& maker) {
 }
 
 void Broker::on_release(Session& session, const wire::fb::Release& release) {
-  if (release.ids() == nullptr) return;
-  for (const std::uint64_t id : *release.ids())
+  for (const std::uint64_t id : wire::numbers(release.ids()))
     drop_view(session, id);
   pump_creates();
 }
@@ -74,7 +73,7 @@ void Broker::give(Session& session, std::uint64_t request, store::Item& item) {
   if (item.memory.valid()) session.counters.bytes_shared += item.size;
   builder_.Clear();
   const auto state = build_item_state(item);
-  reply(session, request, state, item.memory.get());
+  reply(session, request, state, item.memory.valid() ? &item : nullptr);
 }
 
 void Broker::on_get(Session& session, std::uint64_t request, const wire::fb::Get& get) {
@@ -93,6 +92,7 @@ void Broker::on_get(Session& session, std::uint64_t request, const wire::fb::Get
     return reply_error(session, request,
                        Error::format(Code::kLimitReached, "%zu calls of this program wait already",
                                      session.pending.size()));
+  if (session.pending.contains(request)) return reply_error(session, request, repeated_number());
   session.pending[request] = key.value();
   pending_gets_[key.value()].push_back({session.id, request, get.version(), now});
 }
@@ -105,7 +105,7 @@ void Broker::on_get_memory(Session& session, std::uint64_t request,
                        Error::format(Code::kLost, "the array is no longer held by this program"));
   builder_.Clear();
   builder_.Finish(wire::fb::CreateReply(builder_, request));
-  send(session, item->memory.get());
+  send(session, item);
 }
 
 /// Why there is nothing to give, who made it last, and who might make it.
@@ -118,6 +118,13 @@ Error Broker::explain_missing(const Session& session, const store::NameKey& key,
     what += " of user " + std::string(user_name(key.owner_uid)) + " that you may read";
   if (now - since_ns > 10 * kNsPerMs) what += " after waiting " + seconds(now - since_ns);
   const bool visible = key.owner_uid == session.peer.uid || session.peer.admin;
+  const auto lost = lost_names_.find(key);
+  if (visible && lost != lost_names_.end()) {
+    return Error::format(Code::kLost,
+                         "array \"%s\" (version %llu) was lost: broker and keeper were ended together. Run the program "
+                         "that makes it again",
+                         key.name.c_str(), static_cast<unsigned long long>(lost->second));
+  }
   const store::Registry::Name* name =
       visible ? registry_.find_name(key.owner_uid, key.name) : nullptr;
   if (name != nullptr && name->current != nullptr) {
@@ -229,10 +236,25 @@ void Broker::on_chmod(Session& session, std::uint64_t request, const wire::fb::C
   if (!item.ok()) return reply_error(session, request, item.error());
   item.value()->mode = chmod.mode() | 0400;
   catalogue_->header(item.value()->record).mode = item.value()->mode;
+  const std::uint64_t id = item.value()->id;
+  const store::NameKey key = *item.value()->key;
   reply_ok(session, request);
+  answer_waiting(id, key);  // others may have waited for the permission
+}
+
+/// Entries of items that are gone, or expire at another time now, would pile up until their time comes.
+void Broker::forget_expiry(std::int64_t expires_ns, std::uint64_t id) {
+  if (expires_ns == 0) return;
+  const auto [first, last] = expiries_.equal_range(expires_ns);
+  for (auto entry = first; entry != last; ++entry) {
+    if (entry->second != id) continue;
+    expiries_.erase(entry);
+    return;
+  }
 }
 
 void Broker::set_expiry(store::Item& item, std::int64_t ttl_ms) {
+  forget_expiry(item.expires_ns, item.id);
   item.expires_ns =
       ttl_ms <= 0 ? 0 : clock_.monotonic_ns() + std::min(ttl_ms, kTtlMsMax) * kNsPerMs;
   catalogue_->header(item.record).expires_ns = item.expires_ns;

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "broker/replies.h"
+#include "store/item_codec.h"
 
 namespace warpool::broker {
 namespace {
@@ -10,6 +11,14 @@ namespace {
 /// How long programs have to come back before removed arrays that nobody claims are dropped. They reconnect at their next call,
 /// so this is patience with memory, not with correctness: what is dropped stays mapped in the programs that view it.
 constexpr std::int64_t kRecoveryNs = 10'000'000'000;
+
+/// Nobody but a broker writes records; this keeps what a broken machine or an older version left from doing harm.
+bool is_usable(const wire::fb::Item& facts, const store::RecordHeader& header) {
+  const bool inline_item = facts.contents() != nullptr;
+  return array::check_name(wire::text(facts.name())).ok() &&
+         store::read_parts(facts.parts(), header.size).ok() &&
+         (!inline_item || facts.contents()->size() == header.size);
+}
 
 }  // namespace
 
@@ -36,6 +45,7 @@ Result<std::unique_ptr<Broker>> Broker::start(const Config& config,
     broker->catalogue_->root().removed_version_max = remains.version_max;
     broker->catalogue_->root().lost = remains.names.size();
     for (const store::LostName& lost : remains.names) {
+      broker->lost_names_.emplace(store::NameKey{lost.owner_uid, lost.name}, lost.version);
       dependencies.report.on_event(
           {EventKind::kArraysLost, 0, lost.version,
            Text::format("%s version %llu of user %u: broker and keeper ended together",
@@ -100,7 +110,7 @@ void Broker::adopt_items(std::vector<store::HeldFd>& held) {
 void Broker::adopt_item(store::RecordRef ref, store::RecordHeader& header,
                         std::unordered_map<std::uint64_t, os::Fd>& fds) {
   const Result<const wire::fb::Item*> blob = wire::read_item(catalogue_->blob(ref));
-  if (!blob.ok() || blob.value()->name() == nullptr || blob.value()->parts() == nullptr) {
+  if (!blob.ok() || !is_usable(*blob.value(), header)) {
     catalogue_->kill(ref);
     return;
   }
@@ -211,6 +221,16 @@ std::string Broker::check_invariants() {
     return "the memory accounts are wrong";
   if (current != registry_.current_count()) return "the number of current items is wrong";
   if (with_memory != items_with_memory_) return "the number of items with memory is wrong";
+  std::size_t waiting_gets = 0;
+  std::size_t waiting_creates = 0;
+  for (const auto& [id, session] : sessions_) {
+    for (const auto& [request, key] : session->pending)
+      ++(key ? waiting_gets : waiting_creates);
+  }
+  for (const auto& [key, gets] : pending_gets_)
+    waiting_gets -= gets.size();
+  if (waiting_gets != 0) return "a waiting get is in one list only";
+  if (waiting_creates != pending_creates_.size()) return "a waiting create is in one list only";
   std::size_t records = 0;
   catalogue_->for_each([&](store::RecordRef, store::RecordHeader&) { ++records; });
   if (records != registry_.items().size())

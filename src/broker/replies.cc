@@ -9,7 +9,7 @@ void Broker::reply_ok(Session& session, std::uint64_t request) {
   if (request == 0) return;
   builder_.Clear();
   builder_.Finish(wire::fb::CreateReply(builder_, request));
-  send(session, -1);
+  send(session, nullptr);
 }
 
 void Broker::reply_error(Session& session, std::uint64_t request, const Error& error) {
@@ -18,25 +18,28 @@ void Broker::reply_error(Session& session, std::uint64_t request, const Error& e
   const auto message = wire::add_text(builder_, error.message.view());
   builder_.Finish(
       wire::fb::CreateReply(builder_, request, static_cast<std::int32_t>(error.code), message));
-  send(session, -1);
+  send(session, nullptr);
 }
 
 /// Sends what is in the builder. Replies with a descriptor wait while the program has kUnreadFdRepliesMax unread ones.
-void Broker::send(Session& session, int fd) {
+void Broker::send(Session& session, const store::Item* memory) {
   if (session.ending) return;
   const std::span<const std::uint8_t> message = wire::finished(builder_);
-  if (fd >= 0) {
-    if (!session.deferred.empty() ||
-        session.fds_sent - session.fds_received >= kUnreadFdRepliesMax) {
-      Result<os::Fd> duplicate = os::duplicate_fd(fd);
-      if (!duplicate.ok()) return end_session(session.id, "no file descriptor left for a reply");
-      session.deferred.push_back({{message.begin(), message.end()}, std::move(duplicate).value()});
-      return;
-    }
-    ++session.fds_sent;
+  if (memory == nullptr) {
+    if (!session.port->send(message, -1))
+      end_session(session.id, "the program does not read its replies");
+    return;
   }
-  if (!session.port->send(message, fd))
-    end_session(session.id, "the program does not read its replies");
+  if (session.deferred.empty() && session.fds_sent - session.fds_received < kUnreadFdRepliesMax) {
+    ++session.fds_sent;
+    if (!session.port->send(message, memory->memory.get()))
+      end_session(session.id, "the program does not read its replies");
+    return;
+  }
+  if (session.deferred_bytes + message.size() > kQueuedBytesMax)
+    return end_session(session.id, "the program does not read its replies");
+  session.deferred_bytes += message.size();
+  session.deferred.push_back({{message.begin(), message.end()}, memory->id});
 }
 
 void Broker::flush_deferred(Session& session) {
@@ -45,13 +48,19 @@ void Broker::flush_deferred(Session& session) {
          session.fds_sent - session.fds_received < kUnreadFdRepliesMax) {
     const Deferred next = std::move(session.deferred.front());
     session.deferred.pop_front();
-    ++session.fds_sent;
-    if (!session.port->send(next.message, next.fd.get()))
+    session.deferred_bytes -= next.message.size();
+    // The view that the reply gives keeps the item; a program that released it unseen gets the reply alone.
+    const store::Item* item = registry_.find(next.item);
+    if (item != nullptr) ++session.fds_sent;
+    if (!session.port->send(next.message, item != nullptr ? item->memory.get() : -1))
       return end_session(id, "the program does not read its replies");
   }
 }
 
 std::string_view Broker::user_name(std::uint32_t uid) {
+  // Programs may name users that do not exist, so the memory of names has a bound.
+  constexpr std::size_t kRememberedUsersMax = 4096;
+  if (user_names_.size() >= kRememberedUsersMax && !user_names_.contains(uid)) user_names_.clear();
   const auto [entry, fresh] = user_names_.try_emplace(uid);
   if (fresh) entry->second = os::user_name(uid).c_str();
   return entry->second;

@@ -23,10 +23,10 @@ constexpr std::uint8_t kEventOverflow = 3;
 /// Finishes the builder with a successful reply around `body` and sends it.
 template <typename Body>
 void Broker::reply(Session& session, std::uint64_t request, flatbuffers::Offset<Body> body,
-                   int fd) {
+                   const store::Item* memory) {
   builder_.Finish(wire::fb::CreateReply(builder_, request, 0, 0,
                                         wire::fb::ReplyBodyTraits<Body>::enum_value, body.Union()));
-  send(session, fd);
+  send(session, memory);
 }
 
 }  // namespace warpool::broker

@@ -25,6 +25,7 @@ struct Broker::Session {
   /// Requests that wait: request id -> key of pending_gets_, or nothing for a create.
   std::map<std::uint64_t, std::optional<store::NameKey>> pending;
   std::deque<Deferred> deferred;  ///< replies that carry a descriptor and wait for acknowledgement
+  std::size_t deferred_bytes = 0;
   std::uint64_t fds_sent = 0;
   std::uint64_t fds_received = 0;  ///< as the program says
 };

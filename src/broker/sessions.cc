@@ -36,6 +36,7 @@ void Broker::on_hello(Session& session, std::uint64_t request, const wire::fb::H
     return;
   }
   session.greeted = true;
+  adopt_holder(session, hello.session());
   session.holder->language = printable(wire::text(hello.language()), kLanguageBytesMax);
   session.holder->label = printable(wire::text(hello.label()), kLabelBytesMax);
   session.run = printable(wire::text(hello.run()), kRunBytesMax);
@@ -51,22 +52,37 @@ void Broker::on_hello(Session& session, std::uint64_t request, const wire::fb::H
                                 config_.is_private, lost));
 }
 
+/// A program that comes back to a restarted broker is still the maker of what it made: such arrays are charged to it, and those
+/// that live as long as their maker stay.
+void Broker::adopt_holder(Session& session, std::uint64_t earlier) {
+  const auto found = recovered_holders_.find(earlier);
+  if (found == recovered_holders_.end()) return;
+  const std::shared_ptr<store::Holder> holder = found->second;
+  const bool same = holder->uid == session.peer.uid &&
+                    (session.peer.pid == 0 || session.peer.pid == holder->pid);
+  if (!same) return;
+  recovered_holders_.erase(found);
+  holder->session = session.id;
+  holder->alive = true;
+  session.holder = holder;
+}
+
 /// After a lost connection the program says what it still holds.
 void Broker::restore(Session& session, const wire::fb::Hello& hello,
                      std::vector<std::uint64_t>& lost_drafts) {
-  if (hello.held() != nullptr) {
-    for (const std::uint64_t id : *hello.held()) {
-      store::Item* item = registry_.find(id);
-      if (item != nullptr && may_read(session, *item)) add_view(session, *item);
-    }
+  for (const std::uint64_t id : wire::numbers(hello.held())) {
+    store::Item* item = registry_.find(id);
+    if (item != nullptr && may_read(session, *item)) add_view(session, *item);
   }
   if (hello.drafts() != nullptr) {
     for (const wire::fb::DraftClaim* claim : *hello.drafts()) {
       const Result<store::NameKey> key = resolve(session, wire::text(claim->name()));
       const std::uint64_t charge = os::round_to_page(std::min(claim->size(), kItemBytesMax));
-      // The memory exists already, so it is charged even where a new draft would be refused.
+      // The memory exists already, so it is charged even where a new draft would be refused; but no program can have had more
+      // than the whole budget.
       if (key.ok() && session.drafts.size() < kDraftsPerSessionMax &&
-          claim->size() <= kItemBytesMax &&
+          claim->size() <= kItemBytesMax && claim->draft() != 0 &&
+          session.holder->drafts + charge <= config_.memory_limit &&
           session.drafts.try_emplace(claim->draft(), Draft{claim->size(), charge, key.value()})
               .second) {
         registry_.charge_draft(*session.holder, charge);

@@ -128,6 +128,14 @@ void Connection::recycle(Answer answer) {
   give_buffer(std::move(answer.buffer));
 }
 
+/// With the mutex held. An interrupt() from before this wait is not meant for it.
+void Connection::forget_old_interrupt() {
+  for (const Waiter* waiter = waiters_; waiter != nullptr; waiter = waiter->next) {
+    if (waiter->patient) return;  // it is meant for this one
+  }
+  (void)os::take_wake(wake_);
+}
+
 void Connection::enlist(Waiter& waiter) {
   waiter.previous = nullptr;
   waiter.next = waiters_;
@@ -206,6 +214,14 @@ Result<Answer> Connection::run_call(const Patience& patience, int fd, AddBodyFun
     waiter.id = next_number();
     builder.Clear();
     build_request(builder, waiter.id, repeated, add_body, context);
+    // The broker would end the session over it, and each new one with the repetition.
+    if (builder.GetSize() > kMessageBytesMax)
+      return Error::format(Code::kLimitReached,
+                           "the request has %u bytes, more than a message can carry (%zu); an "
+                           "array of so many parts must be split into several names",
+                           builder.GetSize(), kMessageBytesMax);
+    waiter.patient = patience.timeout_ms != 0;
+    if (waiter.patient) forget_old_interrupt();
     enlist(waiter);
     const SocketRef socket = socket_;
     const std::uint64_t generation = generation_;
@@ -497,6 +513,8 @@ Result<warpool_event> Connection::next_event(WatchState& watch, const Patience& 
     Waiter waiter;
     waiter.id = watch.number;
     waiter.is_watch = true;
+    forget_old_interrupt();
+    waiter.patient = true;
     enlist(waiter);
     const Wake wake = wait(lock, waiter, asking, deadline);
     delist(waiter);
@@ -517,6 +535,7 @@ void Connection::after_fork_in_child() {
   connected_ = false;
   ++generation_;
   socket_ = SocketRef();
+  session_ = 0;
   fds_received_ = fds_reported_ = 0;
   Result<os::Fd> wake = os::create_wake();
   if (wake.ok()) wake_ = std::move(wake).value();

@@ -199,6 +199,7 @@ class Connection {
     enum State : std::uint32_t { kWaiting, kLead, kAnswered, kLost };
     std::uint64_t id = 0;  ///< of the request, or of the watch
     bool is_watch = false;
+    bool patient = false;  ///< waits for somebody else than the broker
     std::atomic<std::uint32_t> state{kWaiting};
     std::atomic<bool> interrupted{false};
     Answer answer;
@@ -236,6 +237,7 @@ class Connection {
   void dispatch_event(const wire::fb::WatchEvent& event);
   void mark_lost(std::uint64_t generation);
   void enlist(Waiter& waiter);
+  void forget_old_interrupt();
   void delist(Waiter& waiter);
   void hand_over_lead();
   Buffer take_buffer();

@@ -120,7 +120,7 @@ void Connection::build_hello(Builder& builder) {
   const auto claim_list = builder.CreateVector(claims.data(), claims.size());
   const auto hello = wire::fb::CreateHello(builder, wire::kProtocolMin, wire::kProtocolMax, version,
                                            language, label, run_text, os::process_id(), held_list,
-                                           claim_list, spare_->bytes());
+                                           claim_list, spare_->bytes(), session_);
   builder.Finish(wire::fb::CreateRequest(builder, 1, wire::fb::RequestBody::Hello, hello.Union()));
 }
 
@@ -133,14 +133,16 @@ Result<void> Connection::greet(Lock& lock, SocketRef socket, const Patience& pat
                          "this program holds too many arrays to tell the broker; release some");
   Buffer buffer = take_buffer();
   lock.unlock();
-  bool sent = buffer.valid() && send(socket.get(), wire::finished(builder), -1, patience);
+  // A broker that refuses answers at once and hangs up: its answer counts although sending then fails.
+  if (buffer.valid()) (void)send(socket.get(), wire::finished(builder), -1, patience);
   os::Received received;
   const std::int64_t deadline = os::monotonic_ns() + kGreetingMs * os::kNsPerMs;
-  while (sent && received.outcome == os::Received::Outcome::kWouldBlock &&
+  bool stopped = !buffer.valid();
+  while (!stopped && received.outcome == os::Received::Outcome::kWouldBlock &&
          os::monotonic_ns() < deadline) {
     if (os::wait_readable(socket.get(), -1, kPauseMsMax))
       received = os::receive_message(socket.get(), buffer.bytes(), os::Blocking::kNo);
-    if (asked_to_stop(patience)) sent = false;
+    stopped = asked_to_stop(patience);
   }
   lock.lock();
   if (received.outcome != os::Received::Outcome::kMessage)
@@ -174,11 +176,9 @@ Result<void> Connection::check_welcome(const wire::fb::Reply& reply) {
   epoch_ = welcome->epoch();
   protocol_ = welcome->protocol();
   is_private_ = welcome->is_private();
-  if (welcome->lost_drafts() != nullptr) {
-    for (const std::uint64_t number : *welcome->lost_drafts()) {
-      for (DraftState* draft = drafts_; draft != nullptr; draft = draft->next) {
-        if (draft->number == number) draft->lost = true;
-      }
+  for (const std::uint64_t number : wire::numbers(welcome->lost_drafts())) {
+    for (DraftState* draft = drafts_; draft != nullptr; draft = draft->next) {
+      if (draft->number == number) draft->lost = true;
     }
   }
   return {};

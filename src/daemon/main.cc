@@ -87,6 +87,8 @@ int daemonize(const Options& options) {
 int serve(const Options& options) {
   ::signal(SIGPIPE, SIG_IGN);
   ::signal(SIGCHLD, SIG_IGN);  // keepers that this broker started and that died leave no zombie
+  // What a keeper had open when it was started is not for the brokers that it starts.
+  os::close_from(options.keeper_fd + 1);
   LogReport report(options.log_path, options.verbose);
   (void)::fcntl(options.keeper_fd, F_SETFD, FD_CLOEXEC);
   ServerOptions server_options;

@@ -42,6 +42,8 @@ class Keeper {
       : broker_(std::move(broker)), arguments_(std::move(arguments)) {}
 
   int run(std::int32_t adopted_pid) {
+    // The log and other files of whoever started it would pass from keeper to broker to keeper, one more each time.
+    os::close_from(adopted_pid > 0 ? wire::kInheritedSocket + 1 : wire::kInheritedSocket);
     os::raise_fd_limit();
     listen_for_signals();
     if (adopted_pid > 0) {

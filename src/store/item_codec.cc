@@ -5,8 +5,8 @@ namespace warpool::store {
 namespace {
 
 std::vector<std::int64_t> numbers(const flatbuffers::Vector<std::int64_t>* vector) {
-  if (vector == nullptr || vector->size() > kRankMax) return {};
-  return {vector->begin(), vector->end()};
+  const std::span<const std::int64_t> elements = wire::numbers(vector);
+  return {elements.begin(), elements.end()};
 }
 
 bool too_long(const flatbuffers::Vector<std::int64_t>* vector) {

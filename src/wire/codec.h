@@ -35,6 +35,14 @@ inline std::span<const std::uint8_t> bytes(const flatbuffers::Vector<std::uint8_
   if (vector == nullptr) return {};
   return {vector->data(), vector->size()};
 }
+/// The elements of a list of 64-bit numbers. The verifier checks that a list lies inside its message, not that its elements are
+/// aligned; a list that is not aligned was not written by FlatBuffers and reads as empty.
+template <typename Number>
+std::span<const Number> numbers(const flatbuffers::Vector<Number>* vector) {
+  if (vector == nullptr || reinterpret_cast<std::uintptr_t>(vector->Data()) % sizeof(Number) != 0)
+    return {};
+  return {reinterpret_cast<const Number*>(vector->Data()), vector->size()};
+}
 inline flatbuffers::Offset<flatbuffers::String> add_text(flatbuffers::FlatBufferBuilder& builder,
                                                          std::string_view text) {
   return builder.CreateString(text.data(), text.size());
