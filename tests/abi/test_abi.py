@@ -122,4 +122,15 @@ def test_loading_changes_nothing_in_the_process() -> None:
 def test_header_is_plain_c(standard: str, tmp_path: Path) -> None:
     source = tmp_path / "use.c"
     source.write_text("#include <warpool/warpool.h>\nint main(void) { return warpool_version() == 0; }\n")
-    output("gcc", f"-std={standard}", "-Wall", "-Wextra", "-Wpedantic", "-Werror", "-fsyntax-only", "-I", SOURCE / "include", source)
+    output(
+        "gcc",
+        f"-std={standard}",
+        "-Wall",
+        "-Wextra",
+        "-Wpedantic",
+        "-Werror",
+        "-fsyntax-only",
+        "-I",
+        SOURCE / "include",
+        source,
+    )

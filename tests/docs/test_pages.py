@@ -14,7 +14,9 @@ from pages import Block, Page, blocks_of
 SOURCE = Path(os.environ["WARPOOL_SOURCE_DIR"])
 BUILD = Path(os.environ["WARPOOL_BUILD_DIR"])
 OCTAVE_PACKAGE = Path(os.environ.get("WARPOOL_OCTAVE_PACKAGE", BUILD / "octave"))
-PAGES = sorted([*SOURCE.glob("*.md"), *SOURCE.glob("docs/**/*.md"), *SOURCE.glob("examples/**/*.md"), *SOURCE.glob("bench/*.md")])
+PAGES = sorted(
+    [*SOURCE.glob("*.md"), *SOURCE.glob("docs/**/*.md"), *SOURCE.glob("examples/**/*.md"), *SOURCE.glob("bench/*.md")]
+)
 PAGES_WITH_CODE = [page for page in PAGES if any(not block.not_run for block in blocks_of(page.read_text()))]
 
 

@@ -120,8 +120,12 @@ def test_everything_is_in_its_place(installation: Installation) -> None:
 
 def test_a_c_program_finds_it_by_pkg_config(installation: Installation) -> None:
     (installation.work / "use.c").write_text(C_PROGRAM)
-    flags = installation.run("pkg-config", "--cflags", "--libs", "warpool", PKG_CONFIG_PATH=f"{installation.prefix}/lib/pkgconfig")
-    installation.run("gcc", "-Wall", "-Wextra", "-Werror", "use.c", "-o", "use", *flags.split(), f"-Wl,-rpath,{installation.prefix}/lib")
+    flags = installation.run(
+        "pkg-config", "--cflags", "--libs", "warpool", PKG_CONFIG_PATH=f"{installation.prefix}/lib/pkgconfig"
+    )
+    installation.run(
+        "gcc", "-Wall", "-Wextra", "-Werror", "use.c", "-o", "use", *flags.split(), f"-Wl,-rpath,{installation.prefix}/lib"
+    )
     assert installation.run("./use") == f"{VERSION} 3\n"
 
 

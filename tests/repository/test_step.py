@@ -16,7 +16,12 @@ STEP = Path(os.environ["WARPOOL_SOURCE_DIR"]) / "scripts/step"
 def step(folder: Path, script: str, **environment: str) -> subprocess.CompletedProcess[str]:
     command = [str(STEP), "a step", "log-of-it", "bash", "-c", script]
     return subprocess.run(
-        command, cwd=folder, capture_output=True, text=True, check=False, env={**os.environ, "WARPOOL_QUIET": "0", **environment}
+        command,
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        check=False,
+        env={**os.environ, "WARPOOL_QUIET": "0", **environment},
     )
 
 
