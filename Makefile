@@ -22,6 +22,7 @@ help: ## Says what there is
 	@sed -n 's/^\([a-z]*\):.*## /  make \1\t/p' Makefile | expand -t 18
 
 demo: ## Runs three programs on real data and draws what they did (first time: minutes)
+	@[ -x build/release/bin/warpool ] || echo "The first time takes up to 8 minutes on 2 cores: packages, then the build, then the demo."
 	@scripts/bootstrap demo
 	@$(MAKE) build
 	@examples/digits/run
