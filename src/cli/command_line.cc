@@ -23,6 +23,7 @@
 #include "cli/signals.h"
 #include "cli/system_text.h"
 #include "cli/units.h"
+#include "os/fd.h"
 
 namespace warpool::cli {
 namespace {
@@ -71,11 +72,10 @@ int generate_docs(const CLI::App& app, const DocsOptions& options, const Output&
 
 /// A program that was started with a closed standard stream would write its output into the first file it opens.
 void open_standard_streams() {
-  for (int fd = open("/dev/null", O_RDWR); fd >= 0; fd = open("/dev/null", O_RDWR)) {
-    if (fd > STDERR_FILENO) {
-      close(fd);
-      return;
-    }
+  for (;;) {
+    os::Fd fd(open("/dev/null", O_RDWR));  // NOLINT(android-cloexec-open): programs inherit it
+    if (!fd.valid() || fd.get() > STDERR_FILENO) return;
+    static_cast<void>(fd.release());
   }
 }
 

@@ -72,10 +72,12 @@ class Table {
     std::string title;
     Align align = Align::kLeft;
   };
+  /// Made from text without saying so, so that a row reads as the list of its texts.
   struct Cell {
+    // NOLINTNEXTLINE(google-explicit-constructor)
     Cell(std::string text_in, Colour colour_in = Colour::kNone)
         : text(std::move(text_in)), colour(colour_in) {}
-    Cell(const char* text_in) : text(text_in) {}
+    Cell(const char* text_in) : text(text_in) {}  // NOLINT(google-explicit-constructor)
     std::string text;
     Colour colour = Colour::kNone;
   };

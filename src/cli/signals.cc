@@ -7,6 +7,7 @@ namespace warpool::cli {
 namespace {
 
 // A signal handler can reach nothing but static storage.
+// NOLINTNEXTLINE(cppcoreguidelines-avoid-non-const-global-variables)
 volatile std::sig_atomic_t g_interrupted = 0;
 
 extern "C" void remember_interrupt(int) {

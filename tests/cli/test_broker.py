@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import json
+import os
 import signal
 import socket
 import subprocess
@@ -10,7 +12,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-from warpool_cli import PYTHON, Cli
+from warpool_cli import PYTHON, SOURCE, Cli
 
 STATUS_KEYS = {
     "running", "socket", "version", "protocol", "epoch", "pid", "keeper_pid", "private", "uptime_ms", "restarts",
@@ -137,6 +139,35 @@ def test_something_else_at_the_socket_is_said(cli: Cli) -> None:
     assert str(cli.socket) in done.stderr
     listener.close()
     Path(cli.socket).unlink()
+
+
+def test_admin_socket(cli: Cli) -> None:
+    cli.run("up", "--max-memory", "64M")
+    assert cli.json("status", "--admin")["running"]
+    assert cli.json("ps", "--admin")["count"] == 0
+
+
+def test_json_keys_are_in_the_reference_page() -> None:
+    page = (SOURCE / "docs" / "commands.md").read_text()
+    for command, keys in (("status", STATUS_KEYS), ("ps", PROGRAM_KEYS)):
+        section = page.split(f"## warpool {command}\n")[1].split("\n## ")[0]
+        for key in keys:
+            assert key in section, (command, key)
+
+
+def test_broker_that_is_killed_comes_back_with_its_arrays(cli: Cli) -> None:
+    cli.publish("x", 1.0)
+    pid = cli.json("status")["pid"]
+    os.kill(pid, signal.SIGKILL)
+    deadline = time.monotonic() + 10
+    while time.monotonic() < deadline:
+        done = subprocess.run([cli.program, "status", "--json"], env=cli.env, capture_output=True, text=True, check=False)
+        if done.returncode == 0 and json.loads(done.stdout)["pid"] != pid:
+            break
+        time.sleep(0.02)
+    assert cli.json("status")["restarts"] == 1
+    assert "1 (no array was lost by them)" in cli.run("status").stdout
+    assert cli.json("ls")["count"] == 1
 
 
 def test_version(cli: Cli) -> None:
