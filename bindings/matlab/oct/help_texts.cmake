@@ -1,0 +1,23 @@
+# SPDX-License-Identifier: Apache-2.0
+# cmake -DSOURCE=<+warpool> -DOUTPUT=<help_texts.h> -P help_texts.cmake: the help texts of put.m and get.m as string literals, for the
+# oct-files that stand in for them.
+set(header "// SPDX-License-Identifier: Apache-2.0\n// Made from the .m files by help_texts.cmake.\n")
+foreach(function put get)
+  file(STRINGS "${SOURCE}/${function}.m" lines)
+  set(text "")
+  set(in_help FALSE)
+  foreach(line IN LISTS lines)
+    if(line MATCHES "^function ")
+      set(in_help TRUE)
+    elseif(in_help AND line MATCHES "^  % ?(.*)$")
+      string(REPLACE "\\" "\\\\" line "${CMAKE_MATCH_1}")
+      string(REPLACE "\"" "\\\"" line "${line}")
+      string(APPEND text "  \" ${line}\\n\" \\\n")
+    elseif(in_help)
+      break()
+    endif()
+  endforeach()
+  string(TOUPPER "${function}" upper)
+  string(APPEND header "#define WARPOOL_HELP_${upper} \\\n${text}  \"\"\n")
+endforeach()
+file(WRITE "${OUTPUT}" "${header}")
