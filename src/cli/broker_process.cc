@@ -34,7 +34,7 @@ std::string in_path(const std::string& program) {
   size_t start = 0;
   while (start <= path.size() && !path.empty()) {
     const size_t colon = std::min(path.find(':', start), path.size());
-    const std::string candidate = path.substr(start, colon - start) + "/" + program;
+    const std::string candidate = fmt::format("{}/{}", path.substr(start, colon - start), program);
     if (executable(candidate)) return candidate;
     start = colon + 1;
   }
@@ -123,6 +123,7 @@ int run_broker_program(const std::vector<std::string>& command) {
 void become_broker_program(const std::vector<std::string>& command) {
   std::vector<std::string> words = command;
   std::vector<char*> pointers;
+  pointers.reserve(words.size() + 1);
   for (std::string& word : words)
     pointers.push_back(word.data());
   pointers.push_back(nullptr);

@@ -91,7 +91,9 @@ Output make_output(int fd, ColourChoice choice) {
 
 std::vector<std::string> command_names(const CLI::App& app) {
   std::vector<std::string> names;
-  for (const CommandModel& command : model_of(app).commands)
+  const ProgramModel model = model_of(app);
+  names.reserve(model.commands.size());
+  for (const CommandModel& command : model.commands)
     names.push_back(command.name);
   return names;
 }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/command_model.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "cli/command_set.h"
@@ -85,9 +87,9 @@ std::string CommandModel::usage() const {
   std::string text = (name == "warpool" ? name : "warpool " + name) + " [OPTIONS]";
   for (const ArgumentModel& argument : arguments) {
     const bool program = argument.value == kCommandArgument;
-    const std::string word = program ? "-- " + argument.name : argument.name;
-    const std::string repeated = argument.several ? word + "..." : word;
-    text += argument.required || program ? " " + repeated : " [" + repeated + "]";
+    const std::string word =
+        fmt::format("{}{}{}", program ? "-- " : "", argument.name, argument.several ? "..." : "");
+    text += argument.required || program ? fmt::format(" {}", word) : fmt::format(" [{}]", word);
   }
   return text;
 }

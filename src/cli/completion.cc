@@ -84,6 +84,7 @@ std::string bash_command_case(const CommandModel& command) {
 
 std::string bash_script(const ProgramModel& model) {
   std::vector<std::string> names;
+  names.reserve(model.commands.size());
   for (const CommandModel& command : model.commands)
     names.push_back(command.name);
   std::string text = fmt::format(
@@ -157,7 +158,8 @@ std::string zsh_script(const ProgramModel& model) {
       "_warpool() {\n  local -a commands\n  local curcontext=$curcontext state line\n  "
       "commands=(\n";
   for (const CommandModel& command : model.commands)
-    text += "    " + quoted(command.name + ":" + zsh_description(command.summary())) + "\n";
+    text += fmt::format(
+        "    {}\n", quoted(fmt::format("{}:{}", command.name, zsh_description(command.summary()))));
   text += fmt::format(
       "  )\n  _arguments -C{} \\\n        '1:command:->command' '*::argument:->argument'\n",
       zsh_specs(model.program));
@@ -192,7 +194,8 @@ std::string fish_offer(const std::string& value, const std::vector<std::string>&
 std::string fish_option(const OptionModel& option, const std::string& condition) {
   std::string text = "complete -c warpool -n " + quoted(condition);
   for (const std::string& name : option.names)
-    text += name.starts_with("--") ? " -l " + name.substr(2) : " -s " + name.substr(1);
+    text += name.starts_with("--") ? fmt::format(" -l {}", name.substr(2))
+                                   : fmt::format(" -s {}", name.substr(1));
   if (!option.value.empty()) text += " -r" + fish_offer(option.value, option.choices);
   return text + " -d " + quoted(option.description) + "\n";
 }
@@ -209,8 +212,8 @@ std::string fish_script(const ProgramModel& model) {
     for (const OptionModel& option : command.options)
       text += fish_option(option, condition);
     for (const ArgumentModel& argument : command.arguments)
-      text += "complete -c warpool -n " + quoted(condition) +
-              fish_offer(argument.value, argument.choices) + "\n";
+      text += fmt::format("complete -c warpool -n {}{}\n", quoted(condition),
+                          fish_offer(argument.value, argument.choices));
   }
   return text;
 }

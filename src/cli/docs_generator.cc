@@ -177,7 +177,7 @@ std::map<std::string, std::string> manual_pages(const ProgramModel& model,
                                                 const std::string& version) {
   std::map<std::string, std::string> pages = {{"warpool.1", roff_program(model, version)}};
   for (const CommandModel& command : model.commands)
-    pages["warpool-" + command.name + ".1"] = roff_command(command, version);
+    pages[fmt::format("warpool-{}.1", command.name)] = roff_command(command, version);
   return pages;
 }
 

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
 #include <nlohmann/json.hpp>
 
 #include "cli/array_view.h"
@@ -21,8 +23,8 @@ void print_names(const warpool_listing* listing, bool with_owner, const Output& 
   std::string text;
   for (size_t i = 0; i < warpool_listing_count(listing); ++i) {
     const warpool_array_info& info = *warpool_listing_get(listing, i);
-    if (with_owner) text += printable(info.owner) + ":";
-    text += printable(info.name) + "\n";
+    text += with_owner ? fmt::format("{}:{}\n", printable(info.owner), printable(info.name))
+                       : fmt::format("{}\n", printable(info.name));
   }
   out.write(text);
 }

@@ -168,6 +168,8 @@ std::string Table::render_row(const std::vector<Cell>& cells, const std::vector<
 std::string Table::render(const Output& output) const {
   std::vector<size_t> widths;
   std::vector<Cell> titles;
+  widths.reserve(columns_.size());
+  titles.reserve(columns_.size());
   for (size_t i = 0; i < columns_.size(); ++i) {
     size_t width = display_width(columns_[i].title);
     for (const auto& row : rows_)

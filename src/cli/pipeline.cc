@@ -56,7 +56,7 @@ struct WrittenStage {
 
 class Reader {
  public:
-  Reader(const std::string& path)
+  explicit Reader(const std::string& path)
       : mistakes_(path), folder_(std::filesystem::path(path).parent_path()) {}
 
   Pipeline read(const toml::table& root) {
@@ -69,6 +69,7 @@ class Reader {
     check_cycles();
     mistakes_.throw_if_any();
     Pipeline pipeline;
+    pipeline.stages.reserve(stages_.size());
     for (WrittenStage& written : stages_)
       pipeline.stages.push_back(std::move(written.stage));
     return pipeline;
@@ -272,6 +273,7 @@ class Reader {
 
   std::string unknown_stage(const std::string& stage, const std::string& name) const {
     std::vector<std::string> names;
+    names.reserve(stages_.size());
     for (const WrittenStage& written : stages_)
       names.push_back(written.stage.name);
     const auto near = nearest_word(name, names);

@@ -12,6 +12,7 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <deque>
 #include <memory>
 #include <optional>
 
@@ -95,12 +96,14 @@ class Runner {
   PipelineReport run() {
     const int64_t begin_ms = monotonic_ms();
     perform(plan_.begin(begin_ms));
+    carry_out();
     while (!plan_.done() || !drained()) {
       wait_for_something();
       take_signals();
       look_after_children();
       perform(plan_.tick(monotonic_ms()));
       flush();
+      carry_out();
     }
     return finish(begin_ms);
   }
@@ -110,8 +113,16 @@ class Runner {
     return (out_.empty() || out_.broken()) && (err_.empty() || err_.broken());
   }
 
+  /// Takes note of what has to be done. A stage that cannot be started leads to more, so a queue
+  /// and no recursion.
   void perform(const std::vector<PlanAction>& actions) {
-    for (const PlanAction& action : actions) {
+    actions_.insert(actions_.end(), actions.begin(), actions.end());
+  }
+
+  void carry_out() {
+    while (!actions_.empty()) {
+      const PlanAction action = actions_.front();
+      actions_.pop_front();
       switch (action.kind) {
         case PlanAction::Kind::kStart:
           start(action.stage);
@@ -141,9 +152,6 @@ class Runner {
   }
 
   void start(size_t index) {
-    // An earlier stage of the same round may have failed to start and ended all.
-    if (plan_.state(index) != StageState::kRunning && plan_.state(index) != StageState::kStopping)
-      return;
     try {
       start_with_pipes(index, make_pipe(), make_pipe());
     } catch (const Failure& failure) {
@@ -176,7 +184,6 @@ class Runner {
     child.pid = launched.pid;
     add_stream(child, std::move(out.read_end), index, out_style_, out_);
     add_stream(child, std::move(err.read_end), index, err_style_, err_);
-    if (plan_.state(index) == StageState::kStopping) signal_group(index, SIGTERM);
   }
 
   void add_stream(Child& child, os::Fd pipe, size_t stage, const Output& style,
@@ -340,6 +347,7 @@ class Runner {
   PipelinePlan plan_;
   PendingOutput out_;
   PendingOutput err_;
+  std::deque<PlanAction> actions_;
   std::vector<Child> children_;
   PipelineReport report_;
   sigset_t watched_;

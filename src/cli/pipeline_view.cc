@@ -19,6 +19,7 @@ std::string command_text(const Stage& stage) {
 
 std::vector<std::string> names_of(const Pipeline& pipeline, const std::vector<size_t>& indices) {
   std::vector<std::string> names;
+  names.reserve(indices.size());
   for (const size_t index : indices)
     names.push_back(pipeline.stages[index].name);
   return names;

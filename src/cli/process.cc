@@ -40,12 +40,13 @@ std::vector<std::string> environment_with(const std::map<std::string, std::strin
       entries.emplace_back(text);
   }
   for (const auto& [key, value] : additions)
-    entries.push_back(key + "=" + value);
+    entries.push_back(fmt::format("{}={}", key, value));
   return entries;
 }
 
 std::vector<char*> pointers_to(std::vector<std::string>& words) {
   std::vector<char*> pointers;
+  pointers.reserve(words.size() + 1);
   for (std::string& word : words)
     pointers.push_back(word.data());
   pointers.push_back(nullptr);
