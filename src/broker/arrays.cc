@@ -35,7 +35,10 @@ std::string in_words(std::uint64_t bytes) {
 /// "name" is one's own, "user:name" somebody else's.
 Result<store::NameKey> Broker::resolve(const Session& session, std::string_view qualified) {
   std::uint32_t owner = session.peer.uid;
-  std::string_view name = qualified.substr(0, kQualifiedNameBytesMax);
+  if (qualified.size() > kQualifiedNameBytesMax)
+    return Error::format(Code::kInvalidArgument, "a name of %zu bytes is longer than any can be",
+                         qualified.size());
+  std::string_view name = qualified;
   const std::size_t colon = name.find(':');
   if (colon != std::string_view::npos) {
     const std::string user(name.substr(0, colon));
@@ -308,6 +311,10 @@ Result<store::Item*> Broker::publish(Session& session, const wire::fb::Publish& 
                                      : store::Registry::Gone::kStillViewed,
            old_memory);
   }
+  note_name(*added.item);
+  // Before the answer: it may end the session of the maker, and then these decide what becomes of the array.
+  if (added.item->expires_ns != 0) expiries_.emplace(added.item->expires_ns, added.item->id);
+  if ((added.item->flags & kItemWhileUsed) != 0) while_used_.insert(added.item->id);
   return added.item;
 }
 
@@ -382,37 +389,35 @@ void Broker::answer_waiting(std::uint64_t id, const store::NameKey& name) {
     }
     session->pending.erase(get.request);
     if (get.version != 0 && get.version < item->version) {
-      reply_error(*session, get.request,
-                  explain_missing(*session, key, get.version, get.since_ns));
+      reply_error(*session, get.request, explain_missing(*session, key, get.version, get.since_ns));
     } else {
       give(*session, get.request, *item);
     }
   }
 }
 
+/// Before the publisher is told: otherwise a version that it has seen could be given again after a crash of broker and keeper.
+void Broker::note_name(const store::Item& item) {
+  if (!names_file_) return;
+  const Result<void> noted =
+      names_file_->add(item.id, item.owner_uid, item.version, item.key->name);
+  if (noted.ok()) return;
+  report_.on_event(
+      {EventKind::kDegraded, 0, 0,
+       Text::format("the list of names cannot be written (%s): after a crash of broker and keeper, "
+                    "lost arrays could not be named",
+                    noted.error().message.c_str())});
+  names_file_.reset();
+}
+
 /// What follows from a new array but need not delay its publisher.
 void Broker::after_publish(store::Item& item) {
   const std::uint64_t id = item.id;
-  if (item.expires_ns != 0) expiries_.emplace(item.expires_ns, id);
-  if ((item.flags & kItemWhileUsed) != 0) while_used_.insert(id);
   if (!lost_names_.empty()) lost_names_.erase(*item.key);
-  if (names_file_) {
-    const Result<void> noted = names_file_->add(id, item.owner_uid, item.version, item.key->name);
-    if (!noted.ok()) {
-      report_.on_event(
-          {EventKind::kDegraded, 0, 0,
-           Text::format(
-               "the list of names cannot be written (%s): after a crash of broker and keeper, lost "
-               "arrays could not be named",
-               noted.error().message.c_str())});
-      names_file_.reset();
-    }
-  }
   report_.on_event(
       {EventKind::kArrayPublished, item.holder->session, item.size, Text(item.key->name)});
   answer_waiting(id, *item.key);
-  if (store::Item* still = registry_.find(id); still != nullptr && still->current)
-    tell_watchers(*still, kEventPublished);
+  tell_watchers(id, kEventPublished);
   pump_creates();
 }
 

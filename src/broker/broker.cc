@@ -239,6 +239,7 @@ std::int64_t Broker::tick() {
       if (memory) --items_with_memory_;
       retire(id, record, registry_.drop_viewer(item), memory);
     }
+    pump_creates();
     for (const std::uint64_t id :
          std::vector<std::uint64_t>(while_used_.begin(), while_used_.end())) {
       store::Item* item = registry_.find(id);

@@ -64,7 +64,7 @@ class Broker {
   [[nodiscard]] const store::MemoryUse& memory() const { return registry_.memory(); }
   /// Bytes that the catalogue itself occupies.
   [[nodiscard]] std::uint64_t catalogue_bytes() const { return catalogue_->memory_bytes(); }
-  void set_keeper_pid(std::int32_t pid) { keeper_pid_ = pid; }
+  void set_keeper_pid(std::int32_t pid);
   /// Hands everything to a new keeper.
   void hold_all(store::KeeperPort& keeper);
   /// Checks that accounts, indexes and catalogue agree; for tests. Returns what does not.
@@ -104,7 +104,8 @@ class Broker {
   struct Ended;
   struct Deferred {
     std::vector<std::uint8_t> message;
-    std::uint64_t item;  ///< whose memory goes with it; no descriptor of its own, or a slow reader would use them up
+    std::uint64_t
+        item;  ///< whose memory goes with it; no descriptor of its own, or a slow reader would use them up
   };
 
   Broker(const Config& config, const Dependencies& dependencies);
@@ -162,6 +163,7 @@ class Broker {
                                         std::string_view name);
   void retire(std::uint64_t id, store::RecordRef record, store::Registry::Gone gone,
               bool had_memory);
+  void note_name(const store::Item& item);
   void after_publish(store::Item& item);
   void answer_waiting(std::uint64_t id, const store::NameKey& name);
   static Error repeated_number();
@@ -188,7 +190,7 @@ class Broker {
   Result<store::NameKey> resolve(const Session& session, std::string_view qualified);
   Result<store::Item*> find_own(const Session& session, std::string_view qualified,
                                 std::uint64_t version);
-  void tell_watchers(const store::Item& item, std::uint8_t kind);
+  void tell_watchers(std::uint64_t item_id, std::uint8_t kind);
 
   // Listings and watches (listing.cc).
   void on_list(Session& session, std::uint64_t request, const wire::fb::List& query);
@@ -210,12 +212,11 @@ class Broker {
   std::unordered_map<std::uint32_t, std::uint32_t> sessions_per_user_;
   std::map<store::NameKey, std::list<PendingGet>> pending_gets_;
   std::list<PendingCreate> pending_creates_;
-  std::multimap<std::int64_t, std::uint64_t>
-      expiries_;                        ///< time -> id of a current item
+  std::multimap<std::int64_t, std::uint64_t> expiries_;  ///< time -> id of a current item
   std::set<std::uint64_t> while_used_;  ///< ids of items that go with their maker and viewers
   /// Names whose array ended with an earlier broker and keeper, until somebody publishes them again -> version.
   std::map<store::NameKey, std::uint64_t> lost_names_;
-  std::deque<Ended> ended_;             ///< sessions of runs, for their summaries
+  std::deque<Ended> ended_;  ///< sessions of runs, for their summaries
   std::unordered_map<std::uint32_t, std::string> user_names_;
   std::unordered_map<std::uint64_t, std::shared_ptr<store::Holder>>
       recovered_holders_;  ///< by the session that made items

@@ -121,7 +121,8 @@ Error Broker::explain_missing(const Session& session, const store::NameKey& key,
   const auto lost = lost_names_.find(key);
   if (visible && lost != lost_names_.end()) {
     return Error::format(Code::kLost,
-                         "array \"%s\" (version %llu) was lost: broker and keeper were ended together. Run the program "
+                         "array \"%s\" (version %llu) was lost: broker and keeper were ended "
+                         "together. Run the program "
                          "that makes it again",
                          key.name.c_str(), static_cast<unsigned long long>(lost->second));
   }
@@ -203,7 +204,9 @@ Result<store::Item*> Broker::find_own(const Session& session, std::string_view q
 void Broker::remove_item(store::Item& item) {
   const std::uint64_t id = item.id;
   const store::RecordRef record = item.record;
-  tell_watchers(item, kEventRemoved);
+  // Telling may end sessions, and with the last viewer an array that lives while it is used: not this one, it goes already.
+  while_used_.erase(id);
+  tell_watchers(id, kEventRemoved);
   report_.on_event({EventKind::kArrayRemoved, 0, item.size, Text(item.key->name)});
   const bool memory = item.memory.valid();
   if (memory && item.viewers == 0) --items_with_memory_;

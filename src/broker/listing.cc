@@ -179,16 +179,19 @@ bool Broker::send_event(Session& session, std::uint64_t watch_id, Watch& watch,
   return find(id) != nullptr;
 }
 
-void Broker::tell_watchers(const store::Item& item, std::uint8_t kind) {
+/// Telling one program may end it, and the array with it: there is nothing more to tell then.
+void Broker::tell_watchers(std::uint64_t item_id, std::uint8_t kind) {
   std::vector<SessionId> watching;
   for (const auto& [id, session] : sessions_) {
     if (!session->watches.empty()) watching.push_back(id);
   }
   for (const SessionId id : watching) {
     Session* session = find(id);
+    const store::Item* item = registry_.find(item_id);
+    if (item == nullptr || !item->current) return;
     if (session == nullptr) continue;
     for (auto& [watch_id, watch] : session->watches) {
-      if (!send_event(*session, watch_id, watch, item, kind)) break;
+      if (!send_event(*session, watch_id, watch, *item, kind)) break;
     }
   }
 }

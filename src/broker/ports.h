@@ -48,7 +48,8 @@ struct Config {
   std::uint32_t owner_uid = 0;     ///< user that runs the broker
   bool is_private = false;
   std::int32_t broker_pid = 0;
-  std::string names_path;  ///< "" : do not keep the list of names
+  std::int32_t keeper_pid = 0;  ///< who started this broker and holds its descriptors; 0: nobody
+  std::string names_path;       ///< "" : do not keep the list of names
   std::string version;
 };
 

@@ -58,10 +58,18 @@ Result<std::unique_ptr<Broker>> Broker::start(const Config& config,
   return broker;
 }
 
+/// For people who ask, and in the catalogue for a keeper that was stopped, replaced, and wakes up.
+void Broker::set_keeper_pid(std::int32_t pid) {
+  keeper_pid_ = pid;
+  catalogue_->root().keeper = static_cast<std::uint64_t>(pid);
+}
+
 Result<void> Broker::recover(std::vector<store::HeldFd>& held) {
-  WARPOOL_ASSIGN(catalogue_, store::Catalogue::recover(*keeper_, held));
+  WARPOOL_ASSIGN(catalogue_, store::Catalogue::recover(
+                                 *keeper_, held, static_cast<std::uint64_t>(config_.keeper_pid)));
   registry_.set_version_floor(catalogue_->root().removed_version_max);
   adopt_items(held);
+  registry_.forget_last_versions();
   recovery_ends_ns_ = clock_.monotonic_ns() + kRecoveryNs;
   report_.on_event({EventKind::kArraysRecovered, 0, registry_.current_count(), {}});
   return {};

@@ -58,8 +58,8 @@ void Broker::adopt_holder(Session& session, std::uint64_t earlier) {
   const auto found = recovered_holders_.find(earlier);
   if (found == recovered_holders_.end()) return;
   const std::shared_ptr<store::Holder> holder = found->second;
-  const bool same = holder->uid == session.peer.uid &&
-                    (session.peer.pid == 0 || session.peer.pid == holder->pid);
+  const bool same =
+      holder->uid == session.peer.uid && (session.peer.pid == 0 || session.peer.pid == holder->pid);
   if (!same) return;
   recovered_holders_.erase(found);
   holder->session = session.id;

@@ -248,6 +248,7 @@ Result<void> Server::State::start() {
   WARPOOL_TRY(take_folder(held));
   options.config.fd_limit = os::raise_fd_limit();
   options.config.broker_pid = os::process_id();
+  options.config.keeper_pid = keeper_pid;
   options.config.names_path = beside(options.socket_path, "names");
   WARPOOL_ASSIGN(core, broker::Broker::start(options.config, {clock, report, keeper_port()}, held));
   core->set_keeper_pid(keeper_pid);

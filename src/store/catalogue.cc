@@ -52,13 +52,14 @@ Result<std::unique_ptr<Catalogue>> Catalogue::create(KeeperPort& keeper, std::ui
                        .removed_version_max = 0,
                        .restarts = 0,
                        .lost = 0,
-                       .next_session = 1};
+                       .next_session = 1,
+                       .keeper = 0};
   keeper.hold(make_slot(SlotKind::kRoot, 0), catalogue->root_fd_);
   return catalogue;
 }
 
-Result<std::unique_ptr<Catalogue>> Catalogue::recover(KeeperPort& keeper,
-                                                      std::vector<HeldFd>& held) {
+Result<std::unique_ptr<Catalogue>> Catalogue::recover(KeeperPort& keeper, std::vector<HeldFd>& held,
+                                                      std::uint64_t keeper_pid) {
   std::unique_ptr<Catalogue> catalogue(new Catalogue(keeper));
   std::vector<HeldFd> others;
   for (HeldFd& one : held) {
@@ -78,6 +79,11 @@ Result<std::unique_ptr<Catalogue>> Catalogue::recover(KeeperPort& keeper,
                  os::map_memfd(catalogue->root_fd_, kPageBytes, os::MapMode::kWritableShared));
   if (catalogue->root().magic != kRootMagic)
     return Error::format(Code::kLost, "the catalogue is of another version");
+  const std::uint64_t holder = catalogue->root().keeper;
+  if (keeper_pid != 0 && holder != 0 && holder != keeper_pid)
+    return Error::format(
+        Code::kConflict, "keeper %llu was replaced by keeper %llu while it did not answer",
+        static_cast<unsigned long long>(keeper_pid), static_cast<unsigned long long>(holder));
   ++catalogue->root().restarts;
   held = std::move(others);
   return catalogue;

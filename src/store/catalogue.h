@@ -60,8 +60,10 @@ struct RootPage {
   std::uint64_t restarts;
   std::uint64_t lost;
   std::uint64_t next_session;
+  std::uint64_t
+      keeper;  ///< process that holds everything; one that was replaced must start no broker. 0: none
 };
-static_assert(sizeof(RootPage) == 64);
+static_assert(sizeof(RootPage) == 72);
 
 struct RecordRef {
   std::uint32_t segment = 0;
@@ -74,8 +76,10 @@ class Catalogue {
   /// A new, empty catalogue; its descriptors go to the keeper.
   static Result<std::unique_ptr<Catalogue>> create(KeeperPort& keeper, std::uint64_t epoch);
   /// Takes over what an earlier broker left with the keeper; descriptors of other kinds stay in `held`. An unusable root is an
-  /// error; unusable records end their segment and are reported by recover's count.
-  static Result<std::unique_ptr<Catalogue>> recover(KeeperPort& keeper, std::vector<HeldFd>& held);
+  /// error; unusable records end their segment and are reported by recover's count. `keeper_pid`: who gave them back (0: do not
+  /// ask); kConflict when another keeper has taken over since, and with it perhaps another broker.
+  static Result<std::unique_ptr<Catalogue>> recover(KeeperPort& keeper, std::vector<HeldFd>& held,
+                                                    std::uint64_t keeper_pid = 0);
 
   RootPage& root() { return *reinterpret_cast<RootPage*>(root_.data()); }
   Result<RecordRef> append(const RecordHeader& fields, std::span<const std::uint8_t> blob);

@@ -86,6 +86,12 @@ Item* Registry::add_removed(std::unique_ptr<Item> owned, std::uint32_t owner_uid
   return &item;
 }
 
+void Registry::forget_last_versions() {
+  for (auto& [key, name] : names_) {
+    if (name.current == nullptr) name.last_version = std::max(name.last_version, version_floor_);
+  }
+}
+
 Registry::Gone Registry::remove(Item& item) {
   CHECK(item.current);
   const auto entry = names_.find(*item.key);

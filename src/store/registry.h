@@ -94,6 +94,9 @@ class Registry {
   /// A recovered item that is not current.
   Item* add_removed(std::unique_ptr<Item> item, std::uint32_t owner_uid, std::string_view name);
 
+  /// After a recovery: of names without a current item, versions up to the floor may have been used.
+  void forget_last_versions();
+
   enum class Gone : std::uint8_t { kYes, kStillViewed };
   /// The name no longer means this item. kYes: the item has been destroyed.
   Gone remove(Item& item);
