@@ -101,8 +101,8 @@ void delete_export(Managed* managed) {
 
 template <typename Managed>
 void delete_unused(PyObject* capsule) {
-  constexpr bool is_versioned = std::is_same_v<Managed, VersionedTensor>;
-  const char* name = is_versioned ? kVersionedName : kLegacyName;
+  constexpr bool kIsVersioned = std::is_same_v<Managed, VersionedTensor>;
+  const char* name = kIsVersioned ? kVersionedName : kLegacyName;
   // A consumer that took the tensor has renamed the capsule and calls the deleter itself.
   if (!PyCapsule_IsValid(capsule, name)) return;
   auto* managed = static_cast<Managed*>(PyCapsule_GetPointer(capsule, name));
