@@ -20,7 +20,7 @@ void count_late_writes(const warpool_memory& memory) {
 /// The broker's permission for `size` bytes. A spare of this size becomes the memory, so it stops being charged first.
 Result<void> reserve(Connection& connection, DraftState& draft, const warpool_wait* wait) {
   const std::uint64_t pages = os::round_to_page(draft.size);
-  if (connection.spare().bytes() == pages)
+  if (connection.spare().ready(pages))
     connection.tell([](Builder& builder) { return wire::fb::CreateSpare(builder, 0); });
   Patience patience = Patience::from(wait);
   const auto ask = [&](bool waits) {

@@ -64,7 +64,7 @@ Result<void> write_parts(const warpool_part* sources, DraftState& draft) {
 }
 
 Result<void> fill(const warpool_part* sources, DraftState& draft) {
-  const bool has_spare = draft.connection->spare().bytes() == os::round_to_page(draft.size);
+  const bool has_spare = draft.connection->spare().ready(os::round_to_page(draft.size));
   if (draft.number != 0 && !has_spare && is_plain(sources, draft))
     return write_parts(sources, draft);
   WARPOOL_TRY(give_memory(draft));

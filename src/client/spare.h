@@ -38,7 +38,11 @@ class Spare {
   void stop();
   /// In a forked child: the thread and the mapping are the parent's.
   void forget();
-  [[nodiscard]] std::uint64_t bytes() const { return bytes_.load(std::memory_order_relaxed); }
+  /// Whether take() of so many bytes would succeed now. One that is still being made is worth no wait: writing is faster.
+  [[nodiscard]] bool ready(std::uint64_t bytes) const {
+    return state_.load(std::memory_order_acquire) == kReady &&
+           bytes_.load(std::memory_order_relaxed) == bytes;
+  }
 
  private:
   enum State : std::uint32_t { kNone, kMaking, kReady, kStopping };
