@@ -11,7 +11,7 @@ from pathlib import Path
 
 from report_html import write_page
 from report_png import draw
-from runs import Run, read_runs
+from runs import Run, read_runs, sharing_text, size_text
 
 
 def main() -> None:
@@ -23,7 +23,7 @@ def main() -> None:
     if not runs:
         parser.error(f"there is no finished run below {arguments.runs}; start examples/digits/run first")
     print(table(runs))
-    print(f"\n{avoided(runs)}")
+    print(f"\n  A batch is {size_text(runs[0].batch_bytes)}. {sharing_text(runs)}")
     draw(runs, arguments.out / "digits.png")
     write_page(runs, arguments.out / "digits.html")
 
@@ -37,8 +37,8 @@ def table(runs: list[Run]) -> str:
             f"{run.seconds:.1f} s",
             f"{run.batch_ms:.2f} ms",
             str(run.copies.count),
-            f"{run.copies.nbytes / 1e6:.3g} MB",
-            f"{run.file_bytes / 1e6:.3g} MB",
+            size_text(run.copies.nbytes),
+            size_text(run.file_bytes),
             f"{run.result['accuracy']:.2%}",
         )
         for run in runs
@@ -49,18 +49,6 @@ def table(runs: list[Run]) -> str:
         cells = [cell.ljust(w) if i == 0 else cell.rjust(w) for i, (cell, w) in enumerate(zip(row, widths, strict=True))]
         lines.append("  " + "   ".join(cells).rstrip())
     return "\n".join(lines)
-
-
-def avoided(runs: list[Run]) -> str:
-    """What sharing saved against the file run with the fewest copied bytes."""
-    shared = runs[0]
-    text = f"  A batch is {shared.batch_bytes / 1e6:.1f} MB; {shared.shared_bytes / 1e6:.1f} MB were read without a copy"
-    files = [run for run in runs if run.method != "shared"]
-    if shared.method != "shared" or not files:
-        return text + "."
-    least = min(files, key=lambda run: run.copies.nbytes)
-    nbytes = least.copies.nbytes - shared.copies.nbytes
-    return f"{text}, {least.copies.count - shared.copies.count} copies of {nbytes / 1e6:.1f} MB avoided."
 
 
 if __name__ == "__main__":

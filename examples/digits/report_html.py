@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from html import escape
 from pathlib import Path
 
-from runs import PROGRAMS, HandOver, Run
+from runs import PROGRAMS, HandOver, Run, sharing_text, size_text
 
 WIDTH, LANE_HEIGHT, BAR, LEFT, RIGHT = 1080, 34, 18, 150, 16
 LANES = {program: i for i, program in enumerate(PROGRAMS)}
@@ -35,7 +35,7 @@ def write_page(runs: list[Run], path: Path) -> None:
     first = runs[0]
     last = max(run.seconds for run in runs) * 1.02
     lead = (
-        f"Python publishes handwritten digits, Octave computes {first.feature_bytes / 1e6:.0f} MB of features in "
+        f"Python publishes handwritten digits, Octave computes {size_text(first.feature_bytes)} of features in "
         f"{len(first.batches)} batches, and Python learns from them while they arrive. It recognises "
         f"{first.result['accuracy']:.2%} of the last {first.result['test_rows']} digits, which no program learned from."
     )
@@ -46,7 +46,7 @@ def write_page(runs: list[Run], path: Path) -> None:
         "<h1>Handwritten digits: three programs, two languages</h1>",
         f"<p>{escape(lead)}</p>",
         *_table(runs),
-        *_copies(first),
+        *_copies(runs),
         *(line for run in runs for line in _timeline(run, last)),
         '<p class="faint">A dot is an array that is handed over: point at it for its name and times. Dark parts of a bar are the time a '
         "program spends on writing or reading arrays.</p>",
@@ -59,7 +59,7 @@ def _table(runs: list[Run]) -> Iterator[str]:
     heads = (
         "",
         "whole run",
-        f"a batch of {runs[0].batch_bytes / 1e6:.0f} MB",
+        f"a batch of {size_text(runs[0].batch_bytes)}",
         "copies",
         "copied",
         "written to files",
@@ -72,20 +72,20 @@ def _table(runs: list[Run]) -> Iterator[str]:
             f"{run.seconds:.1f} s",
             f"{run.batch_ms:.2f} ms",
             str(run.copies.count),
-            f"{run.copies.nbytes / 1e6:.3g} MB",
-            f"{run.file_bytes / 1e6:.3g} MB",
+            size_text(run.copies.nbytes),
+            size_text(run.file_bytes),
             f"{run.result['accuracy']:.2%}",
         )
         yield "<tr>" + "".join(f"<td>{escape(c)}</td>" for c in cells) + "</tr>"
     yield "</tbody></table>"
 
 
-def _copies(run: Run) -> Iterator[str]:
+def _copies(runs: list[Run]) -> Iterator[str]:
     reasons = (
-        ", ".join(f"{c.count} &times; {escape(reason)} ({c.nbytes:,} bytes)" for reason, c in run.copy_reasons.items())
+        ", ".join(f"{c.count} &times; {escape(reason)} ({c.nbytes:,} bytes)" for reason, c in runs[0].copy_reasons.items())
         or "none"
     )
-    yield f"<p>Read without a copy through Warpool: {run.shared_bytes / 1e6:.1f} MB. Copies it made: {reasons}.</p>"
+    yield f"<p>{escape(sharing_text(runs))} Copies that Warpool made: {reasons}.</p>"
 
 
 def _timeline(run: Run, last: float) -> Iterator[str]:
@@ -109,7 +109,7 @@ def _hand_over(h: HandOver, scale: float, last: float) -> Iterator[str]:
     x1, x2 = LEFT + h.begun * scale, LEFT + h.received * scale
     late = " late" if h.asked - h.published > last * 0.1 else ""
     story = (
-        f"{h.name}, {h.nbytes / 1e6:.3g} MB: published at {h.published:.3f} s, usable at {h.received:.3f} s, "
+        f"{h.name}, {size_text(h.nbytes)}: published at {h.published:.3f} s, usable at {h.received:.3f} s, "
         f"{h.seconds * 1e3:.2f} ms to hand over"
     )
     yield f'<line class="hand{late}" x1="{x1:.1f}" y1="{_middle(h.writer)}" x2="{x2:.1f}" y2="{_middle(h.reader)}"/>'

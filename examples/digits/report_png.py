@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -10,7 +11,7 @@ import matplotlib
 
 matplotlib.use("Agg")
 import matplotlib.pyplot as plt
-from runs import PROGRAMS, Run
+from runs import PROGRAMS, Run, sharing_text, size_text
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -33,8 +34,8 @@ def draw(runs: list[Run], path: Path) -> None:
     for i, run in enumerate(runs):
         _timeline(figure.add_subplot(timelines[i]), run, last, is_last=i == len(runs) - 1)
     bars = outer[1].subgridspec(3, 1, hspace=0.55)
-    for i, (title, values, unit) in enumerate(_figures(runs)):
-        _bars(figure.add_subplot(bars[i]), runs, title, values, unit)
+    for i, (title, values, text) in enumerate(_figures(runs)):
+        _bars(figure.add_subplot(bars[i]), runs, title, values, text)
     _titles(figure, runs)
     figure.savefig(path)
     plt.close(figure)
@@ -44,10 +45,11 @@ def _titles(figure: Any, runs: list[Run]) -> None:
     first = runs[0]
     figure.text(0.02, 0.955, "Handwritten digits: three programs, two languages", fontsize=15, fontweight="bold", va="center")
     text = (
-        f"Python publishes digits, Octave computes {first.feature_bytes / 1e6:.0f} MB of features in {len(first.batches)} batches, "
+        f"Python publishes digits, Octave computes {size_text(first.feature_bytes)} of features in {len(first.batches)} batches, "
         f"Python learns while they arrive: {first.result['accuracy']:.1%} of the last {first.result['test_rows']} digits are recognised."
     )
     figure.text(0.02, 0.915, text, fontsize=9.5, color=FAINT, va="center")
+    figure.text(0.975, 0.955, sharing_text(runs), fontsize=10.5, color=WARPOOL, fontweight="bold", va="center", ha="right")
 
 
 def _timeline(axes: Axes, run: Run, last: float, *, is_last: bool) -> None:
@@ -85,20 +87,19 @@ def _timeline(axes: Axes, run: Run, last: float, *, is_last: bool) -> None:
         )
 
 
-def _figures(runs: list[Run]) -> list[tuple[str, list[float], str]]:
-    megabytes = runs[0].batch_bytes / 1e6
+def _figures(runs: list[Run]) -> list[tuple[str, list[float], Callable[[float], str]]]:
     return [
-        (f"Handing over a batch of {megabytes:.0f} MB", [run.batch_ms for run in runs], "ms"),
-        ("Copied between the programs", [run.copies.nbytes / 1e6 for run in runs], "MB"),
-        ("Written to files", [run.file_bytes / 1e6 for run in runs], "MB"),
+        (f"Handing over a batch of {size_text(runs[0].batch_bytes)}", [run.batch_ms for run in runs], _milliseconds),
+        ("Copied between the programs", [run.copies.nbytes for run in runs], size_text),
+        ("Written to files", [run.file_bytes for run in runs], size_text),
     ]
 
 
-def _bars(axes: Axes, runs: list[Run], title: str, values: list[float], unit: str) -> None:
+def _bars(axes: Axes, runs: list[Run], title: str, values: list[float], text: Callable[[float], str]) -> None:
     places = range(len(runs))[::-1]
     axes.barh(places, values, color=[WARPOOL if run.method == "shared" else FILES for run in runs], height=0.62)
     for place, value in zip(places, values, strict=True):
-        axes.text(value, place, f"  {format_value(value)} {unit}", va="center", fontsize=9)
+        axes.text(value, place, f"  {text(value)}", va="center", fontsize=9)
     axes.set_yticks(places, [run.title for run in runs])
     axes.set_xlim(0, max(values) * 1.28 or 1)
     axes.set_xticks([])
@@ -107,8 +108,5 @@ def _bars(axes: Axes, runs: list[Run], title: str, values: list[float], unit: st
     axes.set_title(title, loc="left", fontsize=10.5, fontweight="bold")
 
 
-def format_value(value: float) -> str:
-    """Three digits for small values, whole numbers for large ones."""
-    if value == 0:
-        return "0"
-    return f"{value:.0f}" if value >= 100 else f"{value:.3g}"
+def _milliseconds(value: float) -> str:
+    return f"{value:.0f} ms" if value >= 100 else f"{value:.3g} ms"

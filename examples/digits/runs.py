@@ -19,6 +19,14 @@ TITLES = {
 }
 
 
+def size_text(nbytes: float) -> str:
+    """Bytes for people: "0", "1.8 kB", "245 MB"."""
+    if nbytes < 1e3:
+        return f"{nbytes:.0f} B" if nbytes else "0"
+    value, unit = (nbytes / 1e3, "kB") if nbytes < 1e6 else (nbytes / 1e6, "MB")
+    return f"{value:.0f} {unit}" if value >= 100 else f"{value:.3g} {unit}"
+
+
 @dataclass(frozen=True)
 class HandOver:
     """One array on its way from one program to another. Seconds since the start of the run."""
@@ -150,3 +158,15 @@ def read_run(folder: Path) -> Run:
 def read_runs(folder: Path) -> list[Run]:
     """All runs below `folder`, Warpool first."""
     return [read_run(folder / method) for method in TITLES if (folder / method / "result.json").exists()]
+
+
+def sharing_text(runs: list[Run]) -> str:
+    """What was read without a copy, and what that saved against the way by files that copies least."""
+    shared = runs[0]
+    text = f"Read without a copy: {size_text(shared.shared_bytes)}."
+    files = [run for run in runs if run.method != "shared"]
+    if shared.method != "shared" or not files:
+        return text
+    least = min(files, key=lambda run: run.copies.nbytes)
+    nbytes = least.copies.nbytes - shared.copies.nbytes
+    return f"{text} Avoided: {least.copies.count - shared.copies.count} copies, {size_text(nbytes)} in all."

@@ -101,7 +101,7 @@ def test_warpool_summary_knows_the_three_programs(outcome: Outcome) -> None:
 def test_report_is_printed_and_drawn(outcome: Outcome) -> None:
     assert re.search(r"Warpool +\d+\.\d s +\d+\.\d\d ms", outcome.printed)
     assert "raw files" in outcome.printed
-    assert "copies of" in outcome.printed
+    assert "Avoided: " in outcome.printed
     header = (outcome.folder / "digits.png").read_bytes()[:24]
     assert header[:8] == b"\x89PNG\r\n\x1a\n"
     width, height = struct.unpack(">II", header[16:24])
