@@ -85,13 +85,13 @@ class Broker:
         private: bool = True,
         folder: Path | None = None,
         fd_limit: int | None = None,
-        name: str = "s",
+        log: Path | None = None,
     ) -> None:
         self.owns_folder = folder is None
         self.folder = folder or Path(tempfile.mkdtemp(prefix="warpool-test-"))
         self.folder.chmod(0o700 if private else 0o755)
         self.socket = self.folder / "w.sock"
-        self.log = self.folder / "log"
+        self.log = log or self.folder / "log"
         self.command = [
             str(build_dir() / "bin" / "warpoold"),
             "--foreground",
@@ -118,7 +118,7 @@ class Broker:
         try:
             self.connect().close()
         except cwarpool.WarpoolError as error:
-            if error.code not in (cwarpool.NO_BROKER, cwarpool.PERMISSION_DENIED):
+            if error.code not in (cwarpool.NO_BROKER, cwarpool.PERMISSION_DENIED, cwarpool.LIMIT_REACHED):
                 raise
             return False
         return True
