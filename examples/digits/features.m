@@ -7,6 +7,7 @@
 batches = number_from_environment('DIGITS_BATCHES', 20);
 copies = 2;    % of each digit in a batch, each changed in a way of its own
 block = 128;   % digits at a time: their images stay in the processor's cache
+quiet_end();
 timeline('features', 'start');
 warpool.put('digits/batches', batches);
 

@@ -118,6 +118,7 @@ def test_a_failing_program_ends_the_run_and_says_why(tmp_path: Path) -> None:
     assert done.returncode == 1
     assert 'there is no framework "absent"' in done.stderr
     assert not (tmp_path / "digits.png").exists()
+    assert not list(HERE.rglob("octave-workspace"))  # Octave's memory, written when a signal ends it
 
 
 def test_reading_finds_exactly_the_runs_that_were_made(outcome: Outcome) -> None:

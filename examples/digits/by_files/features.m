@@ -4,6 +4,7 @@
 batches = number_from_environment('DIGITS_BATCHES', 20);
 copies = 2;
 block = 128;
+quiet_end();
 timeline('features', 'start');
 write_array('digits/batches', batches);
 
