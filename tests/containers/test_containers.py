@@ -107,10 +107,10 @@ def test_killed_container(broker: brokers.Broker, tmp_path: Path) -> None:
     name = f"warpool-test-{os.getpid()}"
     actor = in_container(broker, installed, "doomed", "--name", name)
     with broker.connect() as outside:
-        actor.ask("put", "kept", "00" * 100_000)
+        actor.ask("put", "kept", "00" * (1 << 20))
         subprocess.run([*ENGINE, "kill", name], capture_output=True, check=True, timeout=30)
         brokers.wait_until(lambda: outside.info().sessions == 1, 10, "end of the container's session")
         with outside.get("kept") as array:
-            assert array.bytes() == bytes(100_000)
+            assert array.bytes() == bytes(1 << 20)
         assert outside.info().memory_drafts == 0 and outside.info().memory_spare == 0
     actor.process.wait(timeout=20)
