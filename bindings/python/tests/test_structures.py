@@ -12,6 +12,7 @@ import pytest
 import scipy.sparse
 import warpool
 from values import numbers, same_bytes, shared_pages
+from warpool import _pack
 
 
 def test_a_nested_struct_comes_back_as_dicts() -> None:
@@ -118,6 +119,23 @@ def test_without_scipy_a_sparse_matrix_says_how_to_get_its_parts(
         "else: raise AssertionError\n"
         "assert warpool.get('m', sparse='parts')['indptr'][:].tolist() == [0, 1, 2, 3]\n"
     )
+
+
+@pytest.mark.parametrize(
+    ("indices", "indptr"),
+    [([0, 3], [0, 1, 2]), ([-1, 0], [0, 1, 2]), ([0, 1], [0, 5, 2]), ([0, 1], [1, 1, 2]), ([0, 1], [0, 1, 1])],
+)
+def test_a_matrix_whose_indices_point_outside_is_refused(indices: list[int], indptr: list[int]) -> None:
+    parts = [
+        ("", _pack.SPARSE, None, "float64", (3, 2)),
+        ("data", _pack.ARRAY, np.ones(2), "", ()),
+        ("indices", _pack.ARRAY, np.array(indices, np.int64), "", ()),
+        ("indptr", _pack.ARRAY, np.array(indptr, np.int64), "", ()),
+    ]
+    warpool._default()._session.put_parts("m", parts, 0, 0, None, 0)
+    with pytest.raises(warpool.ProtocolError, match="3 x 2"):
+        warpool.get("m")
+    assert warpool.get("m", sparse="parts")["indices"][:].tolist() == indices
 
 
 def test_an_unknown_way_to_give_sparse_matrices_is_refused() -> None:

@@ -63,8 +63,7 @@ class Unpacker:
         # The constructor may copy the indices into 32 bits; setting them keeps the shared memory.
         matrix = csc_array(shape, dtype=parts["data"].dtype)
         matrix.data, matrix.indices, matrix.indptr = (parts[name].numpy() for name in ("data", "indices", "indptr"))
-        # Published columns are sorted and without duplicates, and read-only: SciPy must not try to sort them.
-        matrix.has_canonical_format = True
+        _check_columns(path, shape, matrix.data, matrix.indices, matrix.indptr)
         return matrix
 
     def _characters(self, units: Any) -> Any:
@@ -74,3 +73,17 @@ class Unpacker:
         self._count_copy(_CONVERT, 4 * view.size)
         wide = np.array(view, dtype=np.uint32, order="K")
         return wide.view("<U1")
+
+
+def _check_columns(path: str, shape: tuple[int, ...], data: Any, indices: Any, indptr: Any) -> None:
+    """Raises unless the arrays are a matrix: SciPy trusts them, and wrong ones from another program would end this one in a fault."""
+    rows, columns = shape
+    starts_fit = len(indptr) == columns + 1 and indptr[0] == 0 and indptr[-1] == len(indices) == len(data)
+    ascending = not (indptr[1:] < indptr[:-1]).any()
+    inside = len(indices) == 0 or (indices.min() >= 0 and indices.max() < rows)
+    if starts_fit and ascending and inside:
+        return
+    raise ProtocolError(
+        f"{f'field {path!r}' if path else 'the item'} is no valid sparse matrix of {rows} x {columns}: its indices point outside; look at "
+        "its arrays with warpool.get(name, sparse='parts') and have it published again"
+    )
