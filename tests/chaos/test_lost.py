@@ -146,12 +146,3 @@ def test_no_broker_can_be_started_twice() -> None:
         assert second.returncode == 75 and b"another broker serves" in second.stderr
         with broker.connect() as connection:
             connection.ping()
-
-
-def test_broker_that_cannot_start_again_is_reported() -> None:
-    """The keeper does not start for ever what cannot start: here the socket's folder has gone, with the names."""
-    with brokers.running() as broker, broker.connect(reconnect_ms=2000) as connection:
-        connection.put("a", b"x")
-        brokers.kill(broker.broker_pid)
-        # The listening socket is among what the keeper holds: a broker comes back even then.
-        assert broker.refresh(connection).restarts == 1

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import ctypes as c
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 MAX_NDIM = 32
@@ -348,8 +348,9 @@ class Connection:
         library().warpool_listing_free(handle)
         return found
 
-    def sessions(self) -> list[dict[str, object]]:
-        handle, found = c.c_void_p(), []
+    def sessions(self) -> Sequence[dict[str, object]]:
+        handle = c.c_void_p()
+        found = []
         self._call("warpool_list_sessions", None, c.byref(handle))
         for i in range(library().warpool_sessions_count(handle)):
             info = library().warpool_sessions_get(handle, c.c_size_t(i)).contents
@@ -389,6 +390,7 @@ class Watch:
     def next(self, timeout_ms: int) -> tuple[int, str, int]:
         """Kind, name and version of the next event."""
         wait, event, error = _wait(timeout_ms), Event(), Error()
+        assert wait is not None
         _check(library().warpool_watch_next(self.handle, c.byref(wait), c.byref(event), c.byref(error)), error)
         return event.kind, event.name.decode(), event.version
 
