@@ -36,6 +36,12 @@ def why_not() -> str:
     return "" if tried.returncode == 0 else f"podman cannot run a container here: {tried.stderr.strip()[-300:]}"
 
 
+@pytest.fixture(scope="module")
+def installed() -> Iterator[Path]:
+    with actors.installed() as folder:
+        yield folder
+
+
 @pytest.fixture
 def broker(why_not: str) -> Iterator[brokers.Broker]:
     if why_not:
@@ -51,8 +57,7 @@ def in_container(broker: brokers.Broker, installed: Path, label: str, *options: 
     return actors.Actor(Path("/opt/actor"), Path("/run/x") / broker.socket.name, label, prefix=prefix)
 
 
-def test_arrays_between_containers(broker: brokers.Broker, tmp_path: Path) -> None:
-    installed = actors.install(tmp_path)
+def test_arrays_between_containers(broker: brokers.Broker, installed: Path) -> None:
     with (
         in_container(broker, installed, "first") as first,
         in_container(broker, installed, "second") as second,
@@ -93,17 +98,15 @@ def memory_of(address: int) -> int:
     raise AssertionError("not mapped")
 
 
-def test_root_in_a_container_is_no_administrator(broker: brokers.Broker, tmp_path: Path) -> None:
+def test_root_in_a_container_is_no_administrator(broker: brokers.Broker, installed: Path) -> None:
     """Only the users' socket belongs into a container; its root looks like uid 0 and is just that user."""
-    installed = actors.install(tmp_path)
     with actors.Actor(installed, broker.socket, "user", uid=41_001) as user, in_container(broker, installed, "boxed") as boxed:
         user.ask("put", "secret", "01")
         assert boxed.code("get", "41001:secret") == cwarpool.NOT_FOUND
         assert boxed.code("remove", "41001:secret") in (cwarpool.NOT_FOUND, cwarpool.PERMISSION_DENIED)
 
 
-def test_killed_container(broker: brokers.Broker, tmp_path: Path) -> None:
-    installed = actors.install(tmp_path)
+def test_killed_container(broker: brokers.Broker, installed: Path) -> None:
     name = f"warpool-test-{os.getpid()}"
     actor = in_container(broker, installed, "doomed", "--name", name)
     with broker.connect() as outside:

@@ -3,10 +3,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import shutil
 import subprocess
+import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -15,23 +18,26 @@ import cwarpool
 HERE = Path(__file__).resolve().parent
 
 
-def let_all_enter(folder: Path) -> None:
-    """pytest makes its folders for its own user alone."""
-    for path in (folder, *folder.parents):
-        if path == folder or path.name.startswith("pytest-"):
-            path.chmod(0o755)
+@contextlib.contextmanager
+def folder_for_all() -> Iterator[Path]:
+    """A folder that every user may enter. Not one of pytest's: it takes that right away again whenever another pytest starts."""
+    with tempfile.TemporaryDirectory(prefix="warpool-test-") as name:
+        folder = Path(name)
+        folder.chmod(0o755)
+        yield folder
 
 
-def install(folder: Path) -> Path:
+@contextlib.contextmanager
+def installed() -> Iterator[Path]:
     """The library and the actor where every user may read them, whatever the rights of the source folder are."""
-    let_all_enter(folder)
-    (folder / "lib").mkdir()
-    shutil.copy(cwarpool.library_path(), folder / "lib" / "libwarpool.so.0")
-    for name in ("actor.py", "cwarpool.py"):
-        shutil.copy(HERE / name, folder / name)
-    for path in folder.rglob("*"):
-        path.chmod(0o755)
-    return folder
+    with folder_for_all() as folder:
+        (folder / "lib").mkdir()
+        shutil.copy(cwarpool.library_path(), folder / "lib" / "libwarpool.so.0")
+        for name in ("actor.py", "cwarpool.py"):
+            shutil.copy(HERE / name, folder / name)
+        for path in folder.rglob("*"):
+            path.chmod(0o755)
+        yield folder
 
 
 class Actor:

@@ -21,7 +21,13 @@ import wire
 MIB = 1 << 20
 
 
-def test_broker_without_descriptors(tmp_path: Path) -> None:
+@pytest.fixture(scope="module")
+def installed() -> Iterator[Path]:
+    with actors.installed() as folder:
+        yield folder
+
+
+def test_broker_without_descriptors() -> None:
     """Arrays and sessions have their shares of the descriptors; both are refused with the reason, and the rest goes on."""
     limit = 96
     with brokers.running("--max-memory", "512M", fd_limit=limit) as broker, broker.connect() as connection:
@@ -66,8 +72,7 @@ def cpu_seconds(pid: int) -> float:
     return (int(words[11]) + int(words[12])) / os.sysconf("SC_CLK_TCK")
 
 
-def test_client_without_descriptors(tmp_path: Path) -> None:
-    installed = actors.install(tmp_path)
+def test_client_without_descriptors(installed: Path) -> None:
     with brokers.running() as broker, broker.connect() as connection, actors.Actor(installed, broker.socket) as actor:
         connection.put("big", b"x" * 70_000)
         connection.put("small", b"y")
@@ -130,8 +135,7 @@ def test_full_budget() -> None:
         brokers.wait_until(lambda: hoarder.info().memory_used == 0, 2, "release of everything")
 
 
-def test_killed_program_gives_its_drafts_back(tmp_path: Path) -> None:
-    installed = actors.install(tmp_path)
+def test_killed_program_gives_its_drafts_back(installed: Path) -> None:
     with brokers.running("--max-memory", "8M") as broker, broker.connect() as connection:
         with actors.Actor(installed, broker.socket) as actor:
             actor.ask("put", "kept", "00" * MIB)

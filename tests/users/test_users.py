@@ -21,8 +21,9 @@ pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="needs root, to act as
 
 
 @pytest.fixture(scope="module")
-def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return actors.install(tmp_path_factory.mktemp("actors"))
+def installed() -> Iterator[Path]:
+    with actors.installed() as folder:
+        yield folder
 
 
 @pytest.fixture
@@ -149,12 +150,15 @@ def test_admin_socket_is_for_its_owner(broker: brokers.Broker, ann: actors.Actor
         administrator.remove(f"{ANN}:mine")
 
 
-def test_folder_of_somebody_else_is_refused(installed: Path, tmp_path: Path) -> None:
+@pytest.fixture
+def temporary() -> Iterator[Path]:
+    with actors.folder_for_all() as folder:
+        folder.chmod(0o1777)
+        yield folder
+
+
+def test_folder_of_somebody_else_is_refused(installed: Path, temporary: Path) -> None:
     """Whoever makes /tmp/warpool-UID first must not become the broker of that user."""
-    temporary = tmp_path / "tmp"
-    temporary.mkdir()
-    actors.let_all_enter(tmp_path)
-    temporary.chmod(0o1777)
     squatted = temporary / f"warpool-{ANN}"
     squatted.mkdir(mode=0o755)
     os.chown(squatted, BEN, BEN)
