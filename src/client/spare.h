@@ -38,6 +38,8 @@ class Spare {
   void stop();
   /// In a forked child: the thread and the mapping are the parent's.
   void forget();
+  /// Bytes charged for it, also while it is being made.
+  [[nodiscard]] std::uint64_t bytes() const { return bytes_.load(std::memory_order_relaxed); }
   /// Whether take() of so many bytes would succeed now. One that is still being made is worth no wait: writing is faster.
   [[nodiscard]] bool ready(std::uint64_t bytes) const {
     return state_.load(std::memory_order_acquire) == kReady &&
