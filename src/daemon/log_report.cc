@@ -48,11 +48,13 @@ LogReport::LogReport(const std::string& path, bool verbose) {
 }
 
 void LogReport::on_event(const Event& event) {
+  const spdlog::level::level_enum level = level_of(event.kind);
+  if (!spdlog::should_log(level)) return;
   std::string line = event_name(event.kind);
   if (event.session != 0) line += fmt::format(" (session {})", event.session);
   if (event.value != 0) line += fmt::format(" {}", event.value);
   if (!event.detail.empty()) line += fmt::format(": {}", event.detail.c_str());
-  spdlog::log(level_of(event.kind), "{}", line);
+  spdlog::log(level, "{}", line);
 }
 
 }  // namespace warpool::daemon
