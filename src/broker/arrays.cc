@@ -209,7 +209,8 @@ Result<store::RecordRef> Broker::write_record(const store::Item& item,
                                               std::span<const array::Part> parts,
                                               const wire::fb::Publish& publish,
                                               const Session& session, std::string_view name) {
-  flatbuffers::FlatBufferBuilder blob(512 + publish.size() * (publish.draft() == 0 ? 1 : 0));
+  flatbuffers::FlatBufferBuilder& blob = record_builder_;
+  blob.Clear();
   const auto name_text = wire::add_text(blob, name);
   const auto part_list = store::add_parts(blob, parts);
   const auto attributes = wire::add_text(blob, wire::text(publish.attributes()));

@@ -225,7 +225,8 @@ class Broker {
   std::int64_t recovery_ends_ns_ =
       0;  ///< until then viewers of removed items may come back; 0: no recovery
   Stop stop_ = Stop::kNo;
-  flatbuffers::FlatBufferBuilder builder_{4096};
+  flatbuffers::FlatBufferBuilder builder_{4096};         ///< of the message that is sent next
+  flatbuffers::FlatBufferBuilder record_builder_{4096};  ///< of the record that is written next
 };
 
 }  // namespace warpool::broker
