@@ -10,8 +10,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
+#include <vector>
 
 #include "os/file.h"
 
@@ -112,14 +114,20 @@ Result<std::int32_t> spawn(const char* path, char* const argv[], std::span<const
   posix_spawnattr_t attributes;
   ::posix_spawn_file_actions_init(&actions);
   ::posix_spawnattr_init(&attributes);
-  // First to high numbers, then down to 3, 4, ...: a source may itself be one of the target numbers.
-  constexpr int kAway = 200;
-  int next = kAway;
-  for (const int fd : inherited)
-    ::posix_spawn_file_actions_adddup2(&actions, fd, next++);
-  for (int i = 0; i < static_cast<int>(inherited.size()); ++i) {
-    ::posix_spawn_file_actions_adddup2(&actions, kAway + i, 3 + i);
-    ::posix_spawn_file_actions_addclose(&actions, kAway + i);
+  // First to other numbers, then down to 3, 4, ...: a source may itself be one of the target numbers. Neither step may overwrite
+  // a source that is still needed.
+  const int count = static_cast<int>(inherited.size());
+  std::vector<int> away;
+  for (int next = 3 + count; static_cast<int>(away.size()) < count; ++next) {
+    if (std::find(inherited.begin(), inherited.end(), next) == inherited.end())
+      away.push_back(next);
+  }
+  for (std::size_t i = 0; i < away.size(); ++i)
+    ::posix_spawn_file_actions_adddup2(&actions, inherited[i], away[i]);
+  for (int i = 0; i < count; ++i) {
+    const int from = away[static_cast<std::size_t>(i)];
+    ::posix_spawn_file_actions_adddup2(&actions, from, 3 + i);
+    ::posix_spawn_file_actions_addclose(&actions, from);
   }
   sigset_t none;
   sigset_t all;
