@@ -61,10 +61,21 @@ Result<void> check_types(const Part& part) {
   return {};
 }
 
+/// The head of a sparse matrix says how large it would be in full, which is no amount of memory: each extent is bounded, their
+/// product is not.
+Result<void> check_head(const Part& part) {
+  for (const std::int64_t extent : part.shape) {
+    if (extent < 0 || static_cast<std::uint64_t>(extent) > kItemBytesMax)
+      return Error::format(Code::kInvalidArgument, "%s has an extent of %lld, which is no size",
+                           shown(part), static_cast<long long>(extent));
+  }
+  return {};
+}
+
 /// Every element must lie inside the item: the largest reachable byte is the sum of (extent - 1) * stride.
 Result<void> check_extent(const Part& part, std::uint64_t size) {
+  if (!has_bytes(part.kind)) return check_head(part);
   WARPOOL_ASSIGN(const std::uint64_t count, element_count(part.shape, part.dtype));
-  if (!has_bytes(part.kind)) return {};
   if (part.offset % kAlignment != 0 || part.offset > size)
     return Error::format(Code::kInvalidArgument,
                          "%s starts at byte %llu, which is outside or not a multiple of %llu",
@@ -93,7 +104,8 @@ Result<void> check_path(std::span<const Part> parts, std::size_t index) {
     if (index == 0) return {};
     return Error::format(Code::kInvalidArgument, "only the first part may have the empty path");
   }
-  if (path.size() > kPathBytesMax || !is_field_name(last_of(path)))
+  // "/a" would be a second name of field "a".
+  if (path.size() > kPathBytesMax || path.front() == '/' || !is_field_name(last_of(path)))
     return Error::format(Code::kInvalidArgument,
                          "field \"%s\" cannot be shared: a field name starts with a letter and has "
                          "letters, digits and "

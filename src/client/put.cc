@@ -87,8 +87,9 @@ Result<PublishedAs> put(Connection& connection, const char* name, const warpool_
                         std::uint32_t part_count, const warpool_create_options* options) {
   WARPOOL_ASSIGN(std::vector<array::Part> imported, import_parts(parts, part_count));
   WARPOOL_TRY(check_sources(parts, imported));
-  for (array::Part& part : imported)
-    choose_layout(part);
+  for (array::Part& part : imported) {
+    if (array::has_bytes(part.kind)) choose_layout(part);
+  }
   WARPOOL_ASSIGN(std::unique_ptr<warpool_draft> draft,
                  new_draft(connection, name, std::move(imported), options));
   const bool large = draft->number != 0;
@@ -127,7 +128,8 @@ Result<std::vector<array::Part>> import_parts(const warpool_part* parts, std::ui
     imported[i].dtype = static_cast<array::Dtype>(part.dtype);
     imported[i].shape.assign(part.shape, part.shape + part.ndim);
     imported[i].strides.assign(part.strides, part.strides + part.ndim);
-    WARPOOL_TRY(array::element_count(imported[i].shape, imported[i].dtype));
+    if (array::has_bytes(imported[i].kind))
+      WARPOOL_TRY(array::element_count(imported[i].shape, imported[i].dtype));
   }
   return imported;
 }
