@@ -15,7 +15,8 @@ constexpr std::int64_t kRecoveryNs = 10'000'000'000;
 /// Nobody but a broker writes records; this keeps what a broken machine or an older version left from doing harm.
 bool is_usable(const wire::fb::Item& facts, const store::RecordHeader& header) {
   const bool inline_item = facts.contents() != nullptr;
-  return array::check_name(wire::text(facts.name())).ok() &&
+  return header.id != 0 && header.version != 0 &&
+         array::check_name(wire::text(facts.name())).ok() &&
          store::read_parts(facts.parts(), header.size).ok() &&
          (!inline_item || facts.contents()->size() == header.size);
 }
@@ -67,8 +68,8 @@ void Broker::set_keeper_pid(std::int32_t pid) {
 Result<void> Broker::recover(std::vector<store::HeldFd>& held) {
   WARPOOL_ASSIGN(catalogue_, store::Catalogue::recover(
                                  *keeper_, held, static_cast<std::uint64_t>(config_.keeper_pid)));
-  registry_.set_version_floor(catalogue_->root().removed_version_max);
   adopt_items(held);
+  registry_.set_version_floor(catalogue_->root().removed_version_max);
   registry_.forget_last_versions();
   recovery_ends_ns_ = clock_.monotonic_ns() + kRecoveryNs;
   report_.on_event({EventKind::kArraysRecovered, 0, registry_.current_count(), {}});
@@ -129,7 +130,9 @@ void Broker::adopt_item(store::RecordRef ref, store::RecordHeader& header,
   if (memory != fds.end()) {
     item->memory = std::move(memory->second);
   } else if (facts.contents() == nullptr && header.size > 0) {
-    ++catalogue_->root().lost;
+    store::RootPage& root = catalogue_->root();
+    ++root.lost;
+    root.removed_version_max = std::max(root.removed_version_max, header.version);
     report_.on_event({EventKind::kArraysLost, 0, header.version, Text(name)});
     catalogue_->kill(ref);
     return;
