@@ -148,6 +148,7 @@ class Broker:
         self.process.poll()
         if self.owns_folder:
             shutil.rmtree(self.folder, ignore_errors=True)
+            shutil.rmtree(self.folder.with_name(self.folder.name + "-admin"), ignore_errors=True)
 
     def __enter__(self) -> Broker:
         return self
