@@ -196,7 +196,7 @@ Result<store::Item*> Broker::find_own(const Session& session, std::string_view q
   if (key.owner_uid != session.peer.uid && !session.peer.admin)
     return Error::format(
         Code::kPermissionDenied,
-        "array \"%s\" belongs to user %s; only they or an administrator (admin.sock) may change it",
+        "array \"%s\" belongs to user %s; only they or an administrator may change it",
         key.name.c_str(), std::string(user_name(key.owner_uid)).c_str());
   return item;
 }

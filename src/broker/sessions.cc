@@ -206,11 +206,10 @@ void Broker::on_sessions(Session& session, std::uint64_t request, const wire::fb
 void Broker::on_shutdown(Session& session, std::uint64_t request, const wire::fb::Shutdown& query) {
   const bool owner = config_.is_private && session.peer.uid == config_.owner_uid;
   if (!session.peer.admin && !owner)
-    return reply_error(
-        session, request,
-        Error::format(
-            Code::kPermissionDenied,
-            "only its administrator may stop this broker, through admin.sock beside its socket"));
+    return reply_error(session, request,
+                       Error::format(Code::kPermissionDenied,
+                                     "only its administrator may stop this broker, through its "
+                                     "admin socket (warpool down as its owner)"));
   if (!query.force() && sessions_.size() > 1)
     return reply_error(
         session, request,

@@ -36,7 +36,7 @@ void CommandSet::share(CLI::App& command, CommonOptions& options, const Shares& 
         ->type_name(kFileArgument);
   if (shares.admin)
     command.add_flag("--admin", options.admin,
-                     "Use admin.sock beside the socket: all users' programs; its owner only");
+                     "Use the admin socket: all users' programs; its owner only");
   command
       .add_option("--color", options.color,
                   "Colours: auto (on a terminal, never with NO_COLOR), always or never")

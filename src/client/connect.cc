@@ -81,9 +81,10 @@ warpool_status warpool_get_broker_info(warpool_connection* handle, warpool_broke
     return report_error(Error::format(Code::kProtocolError, "the broker gave no status"), error);
   *out = {};
   out->struct_size = sizeof *out;
-  out->protocol = connection.protocol();
+  const Identity identity = connection.identity();
+  out->protocol = identity.protocol;
   out->epoch = status->epoch();
-  out->session = connection.session();
+  out->session = identity.session;
   out->broker_pid = status->broker_pid();
   out->keeper_pid = status->keeper_pid();
   out->restarts = status->restarts();
@@ -100,7 +101,7 @@ warpool_status warpool_get_broker_info(warpool_connection* handle, warpool_broke
   out->lost = status->lost();
   out->is_private = status->is_private() ? 1 : 0;
   copy_text(out->broker_version, wire::text(status->broker_version()));
-  copy_text(out->socket_path, connection.socket_path());
+  copy_text(out->socket_path, identity.socket_path.view());
   connection.recycle(std::move(answer).value());
   return report_ok(error);
 }

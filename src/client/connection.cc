@@ -97,8 +97,14 @@ void Connection::close() {
     connected_ = false;
     socket_ = SocketRef();
     mark_lost(generation_);
+    os::wake_up(wake_);  // the thread that receives sleeps on the socket
   }
   release();
+}
+
+Identity Connection::identity() {
+  const Lock lock(mutex_);
+  return {options_.socket_path, session_, protocol_};
 }
 
 void Connection::interrupt() {
@@ -287,6 +293,7 @@ Result<Answer> Connection::await(Lock& lock, Waiter& waiter, const Patience& pat
     hand_over_lead();
     if (wake == Wake::kLost) return Error::format(Code::kNoBroker, "lost");
     if (!interrupted) return std::move(waiter.answer);
+    return_view(waiter.answer);
     give_buffer(std::move(waiter.answer.buffer));
     return Error::format(Code::kInterrupted, "the wait was interrupted");
   }
@@ -309,8 +316,9 @@ Connection::Wake Connection::wait(Lock& lock, Waiter& waiter, const Patience& pa
     if (left == 0) return Wake::kDeadline;
     const bool asks = patience.interrupted != nullptr;
     const std::int64_t slice = asks && (left < 0 || left > kSliceMs) ? kSliceMs : left;
+    // A lead that was handed over may have been taken by a newcomer: then this one sleeps, and does not spin.
+    waiter.state.store(Waiter::kWaiting, std::memory_order_relaxed);
     if (!leading_) {
-      waiter.state.store(Waiter::kWaiting, std::memory_order_relaxed);
       leading_ = true;
       lead(lock, waiter, slice, patient);
       leading_ = false;
@@ -336,6 +344,7 @@ void Connection::lead(Lock& lock, Waiter& self, std::int64_t timeout_ms, bool pa
   const SocketRef socket = socket_;
   const std::uint64_t generation = generation_;
   Answer answer;
+  answer.generation = generation;
   answer.buffer = take_buffer();
   lock.unlock();
   os::Received received;
@@ -357,7 +366,12 @@ void Connection::lead(Lock& lock, Waiter& self, std::int64_t timeout_ms, bool pa
   if (woken) {
     for (Waiter* waiter = waiters_; waiter != nullptr; waiter = waiter->next) {
       waiter->interrupted.store(true, std::memory_order_relaxed);
-      if (waiter != &self) os::futex_wake(waiter->state, 1);
+      if (waiter == &self) continue;
+      // One that is about to sleep would miss the wake alone.
+      std::uint32_t expected = Waiter::kWaiting;
+      (void)waiter->state.compare_exchange_strong(expected, Waiter::kLead,
+                                                  std::memory_order_acq_rel);
+      os::futex_wake(waiter->state, 1);
     }
   }
   if (received.outcome == os::Received::Outcome::kWouldBlock)
@@ -396,7 +410,21 @@ void Connection::dispatch(Answer answer) {
     os::futex_wake(waiter->state, 1);
     return;
   }
-  give_buffer(std::move(answer.buffer));  // its caller has given up
+  return_view(answer);  // its caller has given up
+  give_buffer(std::move(answer.buffer));
+}
+
+/// With the mutex held. An answer that nobody takes may give a view that nobody would ever release.
+void Connection::return_view(const Answer& answer) {
+  const wire::fb::ItemState* state = answer.reply->body_as_ItemState();
+  if (state == nullptr || !connected_ || answer.generation != generation_) return;
+  const Result<const wire::fb::Item*> item = wire::read_item(wire::bytes(state->item()));
+  if (!item.ok()) return;
+  const std::uint64_t id = item.value()->id();
+  Builder builder(128);
+  const auto body = wire::fb::CreateRelease(builder, builder.CreateVector(&id, 1));
+  builder.Finish(wire::fb::CreateRequest(builder, 0, wire::fb::RequestBody::Release, body.Union()));
+  (void)os::send_message(socket_.get(), wire::finished(builder), -1, os::Blocking::kNo);
 }
 
 /// The next waiter receives from now on. With the mutex held, after the caller has left the list.
@@ -495,10 +523,10 @@ void Connection::dispatch_event(const wire::fb::WatchEvent& event) {
 
 Result<warpool_event> Connection::next_event(WatchState& watch, const Patience& patience) {
   Patience asking = patience;
-  const std::int64_t deadline =
-      patience.timeout_ms >= 0 ? os::monotonic_ns() + patience.timeout_ms * os::kNsPerMs : -1;
   if (asking.timeout_ms == 0)
     asking.timeout_ms = 1;  // still a wait: it looks once at what has arrived
+  const std::int64_t deadline =
+      asking.timeout_ms > 0 ? os::monotonic_ns() + asking.timeout_ms * os::kNsPerMs : -1;
   Lock lock(mutex_);
   for (;;) {
     WARPOOL_TRY(ensure_connected(lock, asking));

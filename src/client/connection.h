@@ -60,6 +60,14 @@ struct Answer {
   Buffer buffer;
   const wire::fb::Reply* reply = nullptr;
   os::Fd fd;
+  std::uint64_t generation = 0;  ///< of the connection that it came through
+};
+
+/// Who this session is; changes when a lost broker is reached again.
+struct Identity {
+  Text socket_path;
+  std::uint64_t session = 0;
+  std::uint32_t protocol = 0;
 };
 
 /// What a call may do while it waits. Copied from warpool_wait, whose size may differ in an older program.
@@ -181,11 +189,7 @@ class Connection {
   void remove_watch(WatchState& watch);
   Result<warpool_event> next_event(WatchState& watch, const Patience& patience);
 
-  [[nodiscard]] const char* socket_path() const { return options_.socket_path.c_str(); }
-  [[nodiscard]] std::uint64_t session() const { return session_; }
-  [[nodiscard]] std::uint64_t epoch() const { return epoch_; }
-  [[nodiscard]] std::uint32_t protocol() const { return protocol_; }
-  [[nodiscard]] bool is_private() const { return is_private_; }
+  [[nodiscard]] Identity identity();
   [[nodiscard]] Spare& spare() { return *spare_; }
 
   // For fork only (fork.cc).
@@ -234,6 +238,7 @@ class Connection {
   Wake wait(Lock& lock, Waiter& waiter, const Patience& patience, std::int64_t deadline_ns);
   void lead(Lock& lock, Waiter& self, std::int64_t timeout_ms, bool patient);
   void dispatch(Answer answer);
+  void return_view(const Answer& answer);
   void dispatch_event(const wire::fb::WatchEvent& event);
   void mark_lost(std::uint64_t generation);
   void enlist(Waiter& waiter);
@@ -264,9 +269,7 @@ class Connection {
   std::atomic<std::uint64_t> next_number_{1};
   std::uint64_t token_base_ = 0;
   std::uint64_t session_ = 0;
-  std::uint64_t epoch_ = 0;
   std::uint32_t protocol_ = 0;
-  bool is_private_ = false;
   std::atomic<std::uint64_t> copies_[WARPOOL_COPY_REASONS] = {};
   std::atomic<std::uint64_t> copied_bytes_[WARPOOL_COPY_REASONS] = {};
   std::atomic<bool> copies_pending_{false};

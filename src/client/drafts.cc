@@ -17,25 +17,34 @@ void count_late_writes(const warpool_memory& memory) {
   if (bytes > 0) memory.connection->count_copy(WARPOOL_COPY_LATE_WRITE, bytes);
 }
 
+Result<Answer> ask_for_memory(Connection& connection, const DraftState& draft,
+                              const Patience& patience) {
+  return connection.call(patience, -1, [&](Builder& builder) {
+    const auto name = wire::add_text(builder, draft.name.view());
+    return wire::fb::CreateCreate(builder, draft.number, name, draft.size,
+                                  patience.timeout_ms != 0);
+  });
+}
+
 /// The broker's permission for `size` bytes. A spare of this size becomes the memory, so it stops being charged first.
 Result<void> reserve(Connection& connection, DraftState& draft, const warpool_wait* wait) {
   const std::uint64_t pages = os::round_to_page(draft.size);
   if (connection.spare().ready(pages))
     connection.tell([](Builder& builder) { return wire::fb::CreateSpare(builder, 0); });
-  Patience patience = Patience::from(wait);
-  const auto ask = [&](bool waits) {
-    return connection.call(waits ? patience : Patience{}, -1, [&](Builder& builder) {
-      const auto name = wire::add_text(builder, draft.name.view());
-      return wire::fb::CreateCreate(builder, draft.number, name, draft.size, waits);
-    });
-  };
-  Result<Answer> answer = ask(false);
+  const Patience patience = Patience::from(wait);
+  Result<Answer> answer = ask_for_memory(connection, draft, {});
   if (!answer.ok() && answer.error().code == Code::kOutOfMemory) {
     // What this session keeps for comfort must not stand in its own way.
     connection.spare().stop();
-    answer = ask(patience.timeout_ms != 0);
+    answer = ask_for_memory(connection, draft, patience);
   }
-  if (!answer.ok()) return answer.take_error();
+  if (!answer.ok()) {
+    // The permission may have come with the interruption. Unknown drafts are ignored.
+    if (answer.error().code == Code::kInterrupted)
+      connection.tell(
+          [&](Builder& builder) { return wire::fb::CreateDiscard(builder, draft.number); });
+    return answer.take_error();
+  }
   connection.recycle(std::move(answer).value());
   return {};
 }
@@ -152,7 +161,7 @@ Result<PublishedAs> publish_draft(DraftState& draft, bool view, bool put) {
                          draft.name.c_str());
   WARPOOL_TRY(seal(draft));
   Connection& connection = *draft.connection;
-  Result<Answer> answer = connection.call({}, draft.fd.get(), [&](Builder& builder) {
+  const auto send = [&](Builder& builder) {
     const auto name = wire::add_text(builder, draft.name.view());
     const auto parts = store::add_parts(builder, draft.parts);
     const auto attributes = wire::add_text(builder, draft.attributes.view());
@@ -165,7 +174,13 @@ Result<PublishedAs> publish_draft(DraftState& draft, bool view, bool put) {
     return wire::fb::CreatePublish(builder, draft.number, name, draft.size, parts, attributes,
                                    draft.mode, draft.flags, draft.ttl_ms, contents, draft.token,
                                    view && draft.number != 0, put);
-  });
+  };
+  Result<Answer> answer = connection.call({}, draft.fd.get(), send);
+  if (!answer.ok() && answer.error().code == Code::kLost && draft.number != 0) {
+    // The broker was lost just after it had permitted the draft, and another thread reconnected before this one was on the list.
+    WARPOOL_TRY(ask_for_memory(connection, draft, {}));
+    answer = connection.call({}, draft.fd.get(), send);
+  }
   if (!answer.ok()) return answer.take_error();
   const wire::fb::Published* published = answer.value().reply->body_as_Published();
   if (published == nullptr)

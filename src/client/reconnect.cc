@@ -85,7 +85,7 @@ Result<void> Connection::connect_once(Lock& lock, const Patience& patience) {
   }
   Text target = path;
   if ((options_.flags & WARPOOL_CONNECT_ADMIN) != 0)
-    target = Text::format("%s/admin.sock", os::parent_folder(path.view()).c_str());
+    target = os::admin_socket_of(path.view());
   socket = os::connect_to(target.c_str());
   if (!socket.ok() && socket.error().code == Code::kNoBroker && may_start) {
     const Result<void> started = start_broker(path.c_str());
@@ -173,9 +173,7 @@ Result<void> Connection::check_welcome(const wire::fb::Reply& reply) {
                          "what listens at %s is no broker that this library knows",
                          options_.socket_path.c_str());
   session_ = welcome->session();
-  epoch_ = welcome->epoch();
   protocol_ = welcome->protocol();
-  is_private_ = welcome->is_private();
   for (const std::uint64_t number : wire::numbers(welcome->lost_drafts())) {
     for (DraftState* draft = drafts_; draft != nullptr; draft = draft->next) {
       if (draft->number == number) draft->lost = true;

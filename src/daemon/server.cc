@@ -288,11 +288,27 @@ Result<void> Server::State::listen(std::vector<store::HeldFd>& held) {
         store::slot_number(one.slot) < 2)
       sockets[store::slot_number(one.slot)] = std::move(one.fd);
   }
-  const std::string paths[2] = {options.socket_path, beside(options.socket_path, "admin.sock")};
+  const Text admin_path = os::admin_socket_of(options.socket_path);
+  const char* const paths[2] = {options.socket_path.c_str(), admin_path.c_str()};
   const std::uint32_t modes[2] = {options.config.is_private ? 0600U : 0666U, 0600U};
   for (int i = 0; i < 2; ++i) {
     if (!sockets[i].valid()) {
-      WARPOOL_ASSIGN(sockets[i], os::listen_at(paths[i].c_str(), modes[i]));
+      if (i == 1) {
+        const Result<void> folder =
+            os::ensure_private_folder(os::parent_folder(admin_path.view()).c_str());
+        Result<os::Fd> admin =
+            folder.ok() ? os::listen_at(paths[i], modes[i]) : Result<os::Fd>(folder.error());
+        if (!admin.ok()) {
+          // Programs are served all the same.
+          report.on_event(
+              {EventKind::kDegraded, 0, 0,
+               Text::format("no socket for administrators: %s", admin.error().message.c_str())});
+          break;
+        }
+        sockets[i] = std::move(admin).value();
+      } else {
+        WARPOOL_ASSIGN(sockets[i], os::listen_at(paths[i], modes[i]));
+      }
       keeper_port().hold(
           store::make_slot(store::SlotKind::kListener, static_cast<std::uint64_t>(i)), sockets[i]);
     }
@@ -395,6 +411,7 @@ void Server::State::restart_keeper() {
     auto fresh = std::make_unique<KeeperLink>(std::move(adopted.value().socket));
     fresh->hold(store::make_slot(store::SlotKind::kLock, 0), lock);
     for (int i = 0; i < 2; ++i) {
+      if (listeners[i] == nullptr) continue;
       os::Fd borrowed(listeners[i]->native_handle());
       fresh->hold(store::make_slot(store::SlotKind::kListener, static_cast<std::uint64_t>(i)),
                   borrowed);
@@ -433,7 +450,9 @@ void Server::State::finish() {
   if (keeper != nullptr) keeper->say_exit();
   core->clean_up();
   os::remove_file(options.socket_path.c_str());
-  os::remove_file(beside(options.socket_path, "admin.sock").c_str());
+  const Text admin = os::admin_socket_of(options.socket_path);
+  os::remove_file(admin.c_str());
+  os::remove_folder(os::parent_folder(admin.view()).c_str());
   io.stop();
 }
 

@@ -43,7 +43,8 @@ void close_from(int first) {
   if (::syscall(SYS_close_range, first, ~0U, 0) == 0) return;
   // Before Linux 5.9.
   const std::uint64_t limit = raise_fd_limit();
-  for (int fd = first; fd < static_cast<int>(limit); ++fd) ::close(fd);
+  for (int fd = first; fd < static_cast<int>(limit); ++fd)
+    ::close(fd);
 }
 
 std::uint64_t count_open_fds() {

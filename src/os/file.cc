@@ -114,6 +114,10 @@ void remove_file(const char* path) {
   (void)::unlink(path);
 }
 
+void remove_folder(const char* path) {
+  (void)::rmdir(path);
+}
+
 bool file_exists(const char* path) {
   struct statx status {};
   return stat_path(path, true, &status);

@@ -23,6 +23,8 @@ Result<void> write_at(const Fd& fd, const void* data, std::size_t bytes, std::ui
 Result<void> sync_file(const Fd& fd);
 Result<void> rename_file(const char* from, const char* to);
 void remove_file(const char* path);
+/// Removes a folder if it is empty.
+void remove_folder(const char* path);
 bool file_exists(const char* path);
 /// Is it a file that this process may execute?
 bool is_executable(const char* path);

@@ -12,6 +12,8 @@
 #include <cstdio>
 #include <cstring>
 
+#include "os/file.h"
+
 #ifndef SO_PEERPIDFD
 #define SO_PEERPIDFD 77  // Linux 6.5
 #endif
@@ -53,6 +55,10 @@ void take_fds(const cmsghdr& header, Received& received) {
 }
 
 }  // namespace
+
+Text admin_socket_of(std::string_view socket_path) {
+  return Text::format("%s-admin/admin.sock", parent_folder(socket_path).c_str());
+}
 
 Result<Fd> listen_at(const char* path, std::uint32_t mode) {
   WARPOOL_ASSIGN(const sockaddr_un address, address_of(path));

@@ -14,6 +14,10 @@ namespace warpool::os {
 
 enum class Blocking : std::uint8_t { kNo, kYes };
 
+/// Where a broker at `socket_path` listens for administrators: in a folder of its own beside that of the socket, which is mounted into
+/// containers while this one is not. /run/warpool/warpool.sock has /run/warpool-admin/admin.sock.
+Text admin_socket_of(std::string_view socket_path);
+
 /// Binds and listens. A file already at `path` is replaced, so the caller must hold the lock of that folder.
 /// `mode` is the permission of the socket file.
 Result<Fd> listen_at(const char* path, std::uint32_t mode);

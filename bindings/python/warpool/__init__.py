@@ -142,7 +142,7 @@ def connect(
         label: Shown to people beside the program, such as in `warpool ps`; None takes WARPOOL_LABEL.
         start: Start a private broker of this user when none runs.
         restore: Reconnect when the broker is lost; else calls fail with NoBrokerError.
-        admin: Use the admin socket, which lies beside the other one and belongs to the broker's owner.
+        admin: Use the admin socket, which belongs to the broker's owner and is in a folder of its own.
         reconnect: Seconds a call tries to reach a lost broker (10 by default).
 
     >>> with warpool.connect(label="documentation") as session:
