@@ -12,16 +12,16 @@ function cases = test_borrowing()
 end
 
 function lines = shared_mappings()
-  % Mappings of shared memory that are read by this program.
+  % Mappings of published items. Those that can be written are arrays being filled, and spare memory that the library keeps for them.
   text = fileread('/proc/self/maps');
-  lines = regexp(text, '[^\n]*memfd:[^\n]*', 'match');
+  lines = regexp(text, '[^\n]* r--[ps] [^\n]*memfd:[^\n]*', 'match');
 end
 
 function line = mapping_of(x)
   % The mapping that the elements of X lie in, '' if it is no shared memory.
   address = warpool_gateway('address', x);
   line = '';
-  for candidate = shared_mappings()
+  for candidate = regexp(fileread('/proc/self/maps'), '[^\n]*memfd:[^\n]*', 'match')
     bounds = regexp(candidate{1}, '^([0-9a-f]+)-([0-9a-f]+)', 'tokens', 'once');
     if address >= hex(bounds{1}) && address < hex(bounds{2})
       line = candidate{1};
