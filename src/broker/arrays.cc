@@ -107,8 +107,12 @@ void Broker::on_create(Session& session, std::uint64_t request, const wire::fb::
                       "array \"%s\" belongs to user %s; publish under a name of your own",
                       key.value().name.c_str(),
                       std::string(user_name(key.value().owner_uid)).c_str()));
-  if (create.size() > kItemBytesMax || create.draft() == 0 ||
-      session.drafts.contains(create.draft()))
+  const auto existing = session.drafts.find(create.draft());
+  // Asked again after a lost connection: the greeting may have brought it back already.
+  if (existing != session.drafts.end() && existing->second.size == create.size() &&
+      existing->second.key == key.value())
+    return reply_ok(session, request);
+  if (create.size() > kItemBytesMax || create.draft() == 0 || existing != session.drafts.end())
     return reply_error(session, request,
                        Error::format(Code::kInvalidArgument, "the draft has a bad size or number"));
   if (session.pending.contains(request)) return reply_error(session, request, repeated_number());
