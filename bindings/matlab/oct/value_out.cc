@@ -4,6 +4,7 @@
 #include <octave/oct-map.h>
 #include <octave/ov-complex.h>
 #include <octave/ov-cx-mat.h>
+#include <octave/ov-cx-sparse.h>
 #include <octave/ov-flt-cx-mat.h>
 
 #include <cmath>
@@ -227,7 +228,9 @@ class Unpacker {
       return octave_value(filled<SparseBoolMatrix, bool>(head, data, indices, starts));
     }
     if (data.dtype == WARPOOL_COMPLEX128 || data.dtype == WARPOOL_COMPLEX64) {
-      return octave_value(filled<SparseComplexMatrix, Complex>(head, data, indices, starts));
+      // As for full arrays: octave_value(SparseComplexMatrix) would make it real if no imaginary part is other than zero.
+      return octave_value(new octave_sparse_complex_matrix(
+          filled<SparseComplexMatrix, Complex>(head, data, indices, starts)));
     }
     return octave_value(filled<SparseMatrix, double>(head, data, indices, starts));
   }
