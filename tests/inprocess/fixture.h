@@ -80,7 +80,7 @@ class Error {
   warpool_error error_{};
 };
 
-/// Owns a connection. `EXPECT_OK` below shows the message of a failure.
+/// Owns a connection; any thread may use it. `EXPECT_OK` below shows the message of a failure.
 class Program {
  public:
   explicit Program(const Broker& broker, const char* label = "", std::uint32_t flags = 0,
@@ -91,8 +91,9 @@ class Program {
     options.label = label;
     options.flags = flags | WARPOOL_CONNECT_NO_START;
     options.reconnect_ms = reconnect_ms;
-    const warpool_status status = warpool_connect(&options, &connection_, error_.out());
-    EXPECT_EQ(status, WARPOOL_OK) << error_.text();
+    Error error;
+    const warpool_status status = warpool_connect(&options, &connection_, error.out());
+    EXPECT_EQ(status, WARPOOL_OK) << error.text();
   }
   ~Program() { close(); }
   Program(const Program&) = delete;
@@ -105,14 +106,15 @@ class Program {
 
   [[nodiscard]] warpool_broker_info info() {
     warpool_broker_info info{};
-    EXPECT_EQ(warpool_get_broker_info(connection_, &info, error_.out()), WARPOOL_OK)
-        << error_.text();
+    Error error;
+    EXPECT_EQ(warpool_get_broker_info(connection_, &info, error.out()), WARPOOL_OK) << error.text();
     return info;
   }
   [[nodiscard]] std::uint32_t viewers(const char* name) {
     warpool_listing* listing = nullptr;
-    EXPECT_EQ(warpool_stat(connection_, name, 0, &listing, error_.out()), WARPOOL_OK)
-        << error_.text();
+    Error error;
+    EXPECT_EQ(warpool_stat(connection_, name, 0, &listing, error.out()), WARPOOL_OK)
+        << error.text();
     if (listing == nullptr) return 0;
     const std::uint32_t count = warpool_listing_get(listing, 0)->viewers;
     warpool_listing_free(listing);
@@ -121,7 +123,6 @@ class Program {
 
  private:
   warpool_connection* connection_ = nullptr;
-  Error error_;
 };
 
 struct ReleaseArray {
