@@ -5,6 +5,7 @@
 
 #include "client/spare.h"
 #include "client/state.h"
+#include "os/process.h"
 
 namespace warpool::client {
 namespace {
@@ -19,7 +20,7 @@ void copy_text(char (&to)[N], std::string_view from) {
 ConnectOptions read_options(const warpool_connect_options* given) {
   ConnectOptions options;
   options.language = Text("c");
-  const char* label = std::getenv("WARPOOL_LABEL");
+  const char* label = os::environment("WARPOOL_LABEL");
   if (label != nullptr) options.label = Text(label);
   if (given == nullptr) return options;
   options.flags = given->flags;

@@ -84,8 +84,7 @@ Result<void> Connection::connect_once(Lock& lock, const Patience& patience) {
     may_start = choice.value().may_start && (options_.flags & WARPOOL_CONNECT_NO_START) == 0;
   }
   Text target = path;
-  if ((options_.flags & WARPOOL_CONNECT_ADMIN) != 0)
-    target = os::admin_socket_of(path.view());
+  if ((options_.flags & WARPOOL_CONNECT_ADMIN) != 0) target = os::admin_socket_of(path.view());
   socket = os::connect_to(target.c_str());
   if (!socket.ok() && socket.error().code == Code::kNoBroker && may_start) {
     const Result<void> started = start_broker(path.c_str());
@@ -111,7 +110,7 @@ void Connection::build_hello(Builder& builder) {
     const auto name = wire::add_text(builder, draft->name.view());
     claims.push_back(wire::fb::CreateDraftClaim(builder, draft->number, draft->size, name));
   }
-  const char* run = std::getenv("WARPOOL_RUN");
+  const char* run = os::environment("WARPOOL_RUN");
   const auto version = builder.CreateString(warpool_version());
   const auto language = wire::add_text(builder, options_.language.view());
   const auto label = wire::add_text(builder, options_.label.view());

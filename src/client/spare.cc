@@ -7,12 +7,13 @@
 #include "client/connection.h"
 #include "client/threads.h"
 #include "os/futex.h"
+#include "os/process.h"
 
 namespace warpool::client {
 namespace {
 
 bool turned_off() {
-  const char* setting = std::getenv("WARPOOL_SPARE");
+  const char* setting = os::environment("WARPOOL_SPARE");
   return setting != nullptr && setting[0] == '0';
 }
 

@@ -13,20 +13,6 @@
 namespace warpool::client {
 namespace {
 
-constexpr const char* kSystemSocket = "/run/warpool/warpool.sock";
-
-bool is_set(const char* text) {
-  return text != nullptr && *text != '\0';
-}
-
-Text private_socket() {
-  const char* runtime = std::getenv("XDG_RUNTIME_DIR");
-  if (is_set(runtime) && runtime[0] == '/') return Text::format("%s/warpool/warpool.sock", runtime);
-  const char* temporary = std::getenv("TMPDIR");
-  const char* folder = is_set(temporary) && temporary[0] == '/' ? temporary : "/tmp";
-  return Text::format("%s/warpool-%u/warpool.sock", folder, os::effective_user());
-}
-
 /// Path of the object (this library, or the program it is linked into) that holds this function.
 struct SelfSearch {
   Text path;
@@ -45,8 +31,8 @@ int find_self(dl_phdr_info* info, std::size_t, void* context) {
 }
 
 Text find_in_path(const char* program) {
-  const char* path = std::getenv("PATH");
-  for (const char* part = path; is_set(part);) {
+  const char* path = os::environment("PATH");
+  for (const char* part = path; part != nullptr && *part != '\0';) {
     const char* end = std::strchr(part, ':');
     const std::size_t length =
         end != nullptr ? static_cast<std::size_t>(end - part) : std::strlen(part);
@@ -59,8 +45,8 @@ Text find_in_path(const char* program) {
 
 /// WARPOOL_BROKER, beside the library, in the bin folder of its installation, in PATH, in the usual places.
 Result<Text> find_broker() {
-  const char* set = std::getenv("WARPOOL_BROKER");
-  if (is_set(set)) {
+  const char* set = os::environment("WARPOOL_BROKER");
+  if (set != nullptr) {
     if (os::is_executable(set)) return Text(set);
     return Error::format(Code::kNoBroker,
                          "WARPOOL_BROKER is %s, which is no program that can be run", set);
@@ -90,11 +76,12 @@ Result<Text> find_broker() {
 }  // namespace
 
 Result<SocketChoice> choose_socket(const char* given) {
-  if (given != nullptr) return SocketChoice{Text(given), std::strcmp(given, kSystemSocket) != 0};
-  const char* set = std::getenv("WARPOOL_SOCKET");
-  if (is_set(set)) return SocketChoice{Text(set), std::strcmp(set, kSystemSocket) != 0};
-  if (os::connect_to(kSystemSocket).ok()) return SocketChoice{Text(kSystemSocket), false};
-  Text path = private_socket();
+  if (given != nullptr)
+    return SocketChoice{Text(given), std::strcmp(given, os::kSystemSocket) != 0};
+  const char* set = os::environment("WARPOOL_SOCKET");
+  if (set != nullptr) return SocketChoice{Text(set), std::strcmp(set, os::kSystemSocket) != 0};
+  if (os::connect_to(os::kSystemSocket).ok()) return SocketChoice{Text(os::kSystemSocket), false};
+  Text path = os::private_socket_path();
   const Text folder = os::parent_folder(path.view());
   // Somebody else may have made a folder of this name in a shared temporary folder.
   if (os::file_exists(folder.c_str())) WARPOOL_TRY(os::ensure_private_folder(folder.c_str()));

@@ -8,6 +8,7 @@
 
 #include "os/memory.h"
 #include "os/process.h"
+#include "os/socket.h"
 #include "wire/keeper_protocol.h"
 
 namespace warpool::daemon {
@@ -30,13 +31,8 @@ constexpr const char* kFooter =
 constexpr std::uint64_t kDefaultShare = 2;
 
 std::string default_socket(bool is_private) {
-  if (const char* set = std::getenv("WARPOOL_SOCKET"); set != nullptr && *set != '\0') return set;
-  if (!is_private) return "/run/warpool/warpool.sock";
-  if (const char* runtime = std::getenv("XDG_RUNTIME_DIR"); runtime != nullptr && *runtime == '/')
-    return std::string(runtime) + "/warpool/warpool.sock";
-  const char* temporary = std::getenv("TMPDIR");
-  const std::string folder = temporary != nullptr && *temporary == '/' ? temporary : "/tmp";
-  return folder + "/warpool-" + std::to_string(os::effective_user()) + "/warpool.sock";
+  if (const char* set = os::environment("WARPOOL_SOCKET")) return set;
+  return is_private ? os::private_socket_path().c_str() : os::kSystemSocket;
 }
 
 }  // namespace

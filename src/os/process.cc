@@ -33,6 +33,12 @@ bool is_hex(char c) {
 
 }  // namespace
 
+const char* environment(const char* name) {
+  // We only read. A host that changes its environment while other threads read it breaks every library in its process.
+  const char* value = std::getenv(name);  // NOLINT(concurrency-mt-unsafe)
+  return value != nullptr && *value != '\0' ? value : nullptr;
+}
+
 std::int32_t process_id() {
   return ::getpid();
 }

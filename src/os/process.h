@@ -8,6 +8,9 @@
 
 namespace warpool::os {
 
+/// Value of an environment variable, nullptr where it is unset or empty. It belongs to the environment: copy what must last.
+const char* environment(const char* name);
+
 std::int32_t process_id();
 std::uint32_t effective_user();
 /// Login name of a user, or the number as text.

@@ -13,6 +13,7 @@
 #include <cstring>
 
 #include "os/file.h"
+#include "os/process.h"
 
 #ifndef SO_PEERPIDFD
 #define SO_PEERPIDFD 77  // Linux 6.5
@@ -55,6 +56,15 @@ void take_fds(const cmsghdr& header, Received& received) {
 }
 
 }  // namespace
+
+Text private_socket_path() {
+  const char* runtime = environment("XDG_RUNTIME_DIR");
+  if (runtime != nullptr && runtime[0] == '/')
+    return Text::format("%s/warpool/warpool.sock", runtime);
+  const char* temporary = environment("TMPDIR");
+  const char* folder = temporary != nullptr && temporary[0] == '/' ? temporary : "/tmp";
+  return Text::format("%s/warpool-%u/warpool.sock", folder, effective_user());
+}
 
 Text admin_socket_of(std::string_view socket_path) {
   return Text::format("%s-admin/admin.sock", parent_folder(socket_path).c_str());

@@ -14,6 +14,10 @@ namespace warpool::os {
 
 enum class Blocking : std::uint8_t { kNo, kYes };
 
+/// Where the broker of all users of a machine listens.
+constexpr const char* kSystemSocket = "/run/warpool/warpool.sock";
+/// Where the private broker of this user listens: in $XDG_RUNTIME_DIR/warpool, else in warpool-UID below $TMPDIR or /tmp.
+Text private_socket_path();
 /// Where a broker at `socket_path` listens for administrators: in a folder of its own beside that of the socket, which is mounted into
 /// containers while this one is not. /run/warpool/warpool.sock has /run/warpool-admin/admin.sock.
 Text admin_socket_of(std::string_view socket_path);
