@@ -123,7 +123,7 @@ void Broker::on_create(Session& session, std::uint64_t request, const wire::fb::
                       "this program has %zu unpublished arrays; publish or discard some",
                       session.drafts.size()));
   const PendingCreate pending{session.id, request, create.draft(), create.size(), key.value()};
-  // Waiting ones come first: a newcomer must not take what they wait for.
+  // One that would wait goes behind those that wait already; one that would not takes what is free now, or is refused.
   if ((pending_creates_.empty() || !create.wait()) && try_create(pending)) return;
   const std::uint64_t charge = os::round_to_page(create.size());
   if (!create.wait() || charge > config_.memory_limit)

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+
 #include "broker/replies.h"
 #include "os/process.h"
 
@@ -10,6 +12,19 @@ constexpr std::size_t kWatchQueuedBytesMax = 512 * 1024;
 
 std::string cursor_of(const store::NameKey& key) {
   return std::to_string(key.owner_uid) + ":" + key.name;
+}
+
+/// A listing goes on with removed items when its names are done: "!" and the last id, which no name can look like.
+bool is_removed_cursor(std::string_view cursor) {
+  return !cursor.empty() && cursor[0] == '!';
+}
+std::string removed_cursor(std::uint64_t id) {
+  return "!" + std::to_string(id);
+}
+std::uint64_t id_of_cursor(std::string_view cursor) {
+  return is_removed_cursor(cursor)
+             ? std::strtoull(std::string(cursor.substr(1)).c_str(), nullptr, 10)
+             : 0;
 }
 
 store::NameKey key_of_cursor(std::string_view cursor) {
@@ -58,7 +73,8 @@ void Broker::on_list(Session& session, std::uint64_t request, const wire::fb::Li
   // A page ends by its bytes or by the names that were looked at, so that no listing holds the loop for long.
   constexpr int kNamesPerPageMax = 20'000;
   int looked = 0;
-  for (; entry != registry_.names().end(); ++entry) {
+  const bool names_done = is_removed_cursor(from);
+  for (; !names_done && entry != registry_.names().end(); ++entry) {
     if (one_user && entry->first.owner_uid != uid) break;
     if (builder_.GetSize() > kListPageBytes || ++looked > kNamesPerPageMax) {
       cursor = last;
@@ -77,12 +93,23 @@ void Broker::on_list(Session& session, std::uint64_t request, const wire::fb::Li
     }
   }
   if (cursor.empty() && (query.flags() & kListRemoved) != 0) {
+    std::vector<const store::Item*> removed;
     for (const auto& [id, item] : registry_.items()) {
-      if (builder_.GetSize() > kListPageBytes) break;
       if (item->current || (one_user && item->owner_uid != uid) || !may_read(session, *item))
         continue;
-      if (array::matches(pattern.value(), item->key->name))
-        items.push_back(build_listed_item(*item));
+      if (id > id_of_cursor(from) && array::matches(pattern.value(), item->key->name))
+        removed.push_back(item.get());
+    }
+    std::sort(removed.begin(), removed.end(),
+              [](const store::Item* a, const store::Item* b) { return a->id < b->id; });
+    std::uint64_t last_id = id_of_cursor(from);
+    for (const store::Item* item : removed) {
+      if (builder_.GetSize() > kListPageBytes) {
+        cursor = removed_cursor(last_id);
+        break;
+      }
+      last_id = item->id;
+      items.push_back(build_listed_item(*item));
     }
   }
   const auto list = builder_.CreateVector(items);

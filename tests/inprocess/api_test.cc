@@ -30,6 +30,30 @@ TEST(Arrays, EverySizeComesBackAligned) {
   }
 }
 
+TEST(Arrays, ListingOfRemovedButViewedItemsHasAllOfThem) {
+  Broker broker;
+  Program program(broker);
+  Error error;
+  // Far more than a page of a listing holds.
+  constexpr std::size_t kVersions = 400;
+  std::vector<Array> viewed;
+  for (std::size_t i = 0; i < kVersions; ++i) {
+    EXPECT_OK(put(program, "x", kLarge, 1, error.out()), error);
+    viewed.push_back(get(program, "x"));
+    ASSERT_NE(viewed.back(), nullptr);
+  }
+  warpool_listing* listing = nullptr;
+  EXPECT_OK(warpool_list(program, "x", WARPOOL_LIST_REMOVED, &listing, error.out()), error);
+  EXPECT_EQ(warpool_listing_count(listing), kVersions);
+  std::vector<std::uint64_t> versions;
+  for (std::size_t i = 0; i < warpool_listing_count(listing); ++i)
+    versions.push_back(warpool_listing_get(listing, i)->version);
+  std::sort(versions.begin(), versions.end());
+  for (std::size_t i = 0; i < versions.size(); ++i)
+    EXPECT_EQ(versions[i], i + 1);
+  warpool_listing_free(listing);
+}
+
 TEST(Arrays, InfoTellsWhatItIs) {
   Broker broker;
   Program maker(broker, "prep");
