@@ -186,6 +186,10 @@ Result<std::uint64_t> Broker::check_contents(const Session& session,
     return Error::format(Code::kLost,
                          "the broker does not know this draft of \"%s\"; create it again",
                          publish.name() == nullptr ? "" : publish.name()->c_str());
+  if (fds.size() == 1 && !fds[0].valid())
+    return Error::format(Code::kLimitReached,
+                         "the broker has no free file descriptor for the array; remove some "
+                         "arrays, or raise its limit (LimitNOFILE, ulimit -n)");
   if (fds.size() != 1 || publish.contents() != nullptr || size != draft->second.size || size == 0)
     return Error::format(Code::kInvalidArgument, "the published memory is not that of the draft");
   WARPOOL_ASSIGN(const os::MemfdFacts facts, os::inspect_memfd(fds[0]));

@@ -12,6 +12,7 @@
 #include "cli/process.h"
 #include "cli/program_view.h"
 #include "cli/units.h"
+#include "os/socket.h"
 
 namespace warpool::cli {
 namespace {
@@ -150,6 +151,15 @@ void report_down(bool stopped, const std::string& text, bool json, const Output&
 
 int bring_down(const DownOptions& options, Context& context) {
   ConnectAttempt attempt = connect_to_stop(options.common.socket);
+  const std::string socket =
+      options.common.socket.empty() ? default_socket_path() : options.common.socket;
+  if (attempt.status == WARPOOL_NO_BROKER && os::connect_to(socket.c_str()).ok()) {
+    throw Failure(
+        ExitCode::kNoBroker,
+        fmt::format("the broker at {} is there but does not answer: it may be stopped. Continue it "
+                    "(kill -CONT) or end warpool-keeper and warpoold by hand",
+                    socket));
+  }
   if (attempt.status == WARPOOL_NO_BROKER) {
     // What the user wants is already so; scripts can run this twice.
     report_down(false, "no broker runs", options.common.json, context.out);

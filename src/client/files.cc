@@ -45,6 +45,12 @@ Result<void> write_item(const os::Fd& fd, const warpool_array_info& info) {
 }
 
 Result<void> save(const warpool_array_info& info, const char* path) {
+  // A rename would put a regular file in the place of a device or a pipe.
+  if (*path == '\0' || os::is_special(path))
+    return Error::format(Code::kInvalidArgument,
+                         "\"%s\" is no file that can be written: it is empty, a folder or a "
+                         "device; give the path of a file",
+                         path);
   const Text temporary =
       Text::format("%s.%llx.part", path, static_cast<unsigned long long>(os::random_u64()));
   Result<void> written;

@@ -66,7 +66,7 @@ Options parse_options(int argc, char** argv, int& exit_code) {
   double linger_s = 600;
   bool foreground = false;
   app.add_option("--socket", options.socket_path,
-                 "Socket for programs; administrators get FOLDER-admin/admin.sock");
+                 "Socket for programs; administrators get one of this name in FOLDER-admin");
   app.add_option("--max-memory", memory,
                  "Bytes that all arrays together may take, e.g. 512M, 16G, 50% (default 50%)");
   app.add_option("--linger", linger_s,

@@ -32,10 +32,6 @@ class SystemClock final : public broker::Clock {
 /// How long a private broker without arrays and programs stays: the next program may be starting already.
 constexpr std::int64_t kIdleLingerMs = 5000;
 
-std::string beside(const std::string& socket_path, const char* name) {
-  return std::string(os::parent_folder(socket_path).c_str()) + "/" + name;
-}
-
 }  // namespace
 
 struct Server::State {
@@ -180,6 +176,8 @@ class Server::State::Connection final : public broker::SessionPort,
       std::vector<os::Fd> fds;
       for (std::uint32_t k = 0; k < received.fd_count; ++k)
         fds.push_back(std::move(received.fds[k]));
+      // This process had no free number for it: its handler says so.
+      if (received.fds_lost) fds.emplace_back();
       // A message that was cut has no valid end and fails verification; a descriptor that was lost is missed by its handler.
       const std::size_t bytes = received.truncated ? 0 : received.bytes;
       state_.core->receive(session_, {state_.buffer, bytes}, std::move(fds));
@@ -249,7 +247,7 @@ Result<void> Server::State::start() {
   options.config.fd_limit = os::raise_fd_limit();
   options.config.broker_pid = os::process_id();
   options.config.keeper_pid = keeper_pid;
-  options.config.names_path = beside(options.socket_path, "names");
+  options.config.names_path = options.socket_path + ".names";
   WARPOOL_ASSIGN(core, broker::Broker::start(options.config, {clock, report, keeper_port()}, held));
   core->set_keeper_pid(keeper_pid);
   WARPOOL_TRY(listen(held));

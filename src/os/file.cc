@@ -123,6 +123,11 @@ bool file_exists(const char* path) {
   return stat_path(path, true, &status);
 }
 
+bool is_special(const char* path) {
+  struct statx status {};
+  return stat_path(path, true, &status) && !S_ISREG(status.stx_mode);
+}
+
 bool is_executable(const char* path) {
   struct statx status {};
   return stat_path(path, true, &status) && S_ISREG(status.stx_mode) && ::access(path, X_OK) == 0;
@@ -141,10 +146,11 @@ Result<void> ensure_private_folder(const char* path) {
         "folder %s belongs to user %u, not to this user (%u); remove it or set WARPOOL_SOCKET",
         path, status.stx_uid, ::geteuid());
   if ((status.stx_mode & 0022) != 0)
-    return Error::format(
-        Code::kPermissionDenied,
-        "others may write to folder %s, so its socket cannot be trusted; run: chmod 700 %s", path,
-        path);
+    return Error::format(Code::kPermissionDenied,
+                         "others may write to folder %s, so a socket in it cannot be trusted; put "
+                         "it into a folder of "
+                         "your own, such as %s/NAME/warpool.sock, made with: mkdir -m 700",
+                         path, path);
   return {};
 }
 

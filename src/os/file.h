@@ -26,6 +26,8 @@ void remove_file(const char* path);
 /// Removes a folder if it is empty.
 void remove_folder(const char* path);
 bool file_exists(const char* path);
+/// Does it exist and is something else than a regular file (a folder, a device, a pipe)? Links are followed.
+bool is_special(const char* path);
 /// Is it a file that this process may execute?
 bool is_executable(const char* path);
 

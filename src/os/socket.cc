@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "os/socket.h"
 
+#include <fcntl.h>
 #include <poll.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -67,12 +68,23 @@ Text private_socket_path() {
 }
 
 Text admin_socket_of(std::string_view socket_path) {
-  return Text::format("%s-admin/admin.sock", parent_folder(socket_path).c_str());
+  const std::size_t slash = socket_path.rfind('/');
+  const std::string_view name =
+      slash == std::string_view::npos
+          ? socket_path
+          : std::string_view(socket_path.data() + slash + 1, socket_path.size() - slash - 1);
+  return Text::format("%s-admin/%.*s", parent_folder(socket_path).c_str(),
+                      static_cast<int>(name.size()), name.data());
 }
 
 Result<Fd> listen_at(const char* path, std::uint32_t mode) {
   WARPOOL_ASSIGN(const sockaddr_un address, address_of(path));
   WARPOOL_ASSIGN(Fd fd, new_socket(SOCK_NONBLOCK));
+  struct statx before {};
+  if (::statx(AT_FDCWD, path, AT_SYMLINK_NOFOLLOW, STATX_TYPE, &before) == 0 &&
+      !S_ISSOCK(before.stx_mode))
+    return Error::format(Code::kInvalidArgument,
+                         "%s exists and is not a socket; choose another path", path);
   (void)::unlink(path);
   if (::bind(fd.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0 ||
       ::chmod(path, mode) != 0 || ::listen(fd.get(), kBacklog) != 0) {

@@ -19,10 +19,10 @@ constexpr const char* kSystemSocket = "/run/warpool/warpool.sock";
 /// Where the private broker of this user listens: in $XDG_RUNTIME_DIR/warpool, else in warpool-UID below $TMPDIR or /tmp.
 Text private_socket_path();
 /// Where a broker at `socket_path` listens for administrators: in a folder of its own beside that of the socket, which is mounted into
-/// containers while this one is not. /run/warpool/warpool.sock has /run/warpool-admin/admin.sock.
+/// containers while this one is not. /run/warpool/warpool.sock has /run/warpool-admin/warpool.sock.
 Text admin_socket_of(std::string_view socket_path);
 
-/// Binds and listens. A file already at `path` is replaced, so the caller must hold the lock of that folder.
+/// Binds and listens. A socket already at `path` is replaced (any other file is an error), so the caller must hold the lock of that folder.
 /// `mode` is the permission of the socket file.
 Result<Fd> listen_at(const char* path, std::uint32_t mode);
 /// kNoBroker when nobody listens there.

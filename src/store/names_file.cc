@@ -38,6 +38,22 @@ std::uint32_t entry_bytes(std::size_t name_bytes) {
 
 }  // namespace
 
+namespace {
+
+/// Only a list of an earlier broker (or what a full disk left of one) may be replaced, never somebody's file.
+bool may_replace(const char* path) {
+  if (!os::file_exists(path)) return true;
+  const Result<os::Fd> fd = os::open_file(path, os::Access::kRead);
+  const Result<std::uint64_t> size =
+      fd.ok() ? os::file_size(fd.value()) : Result<std::uint64_t>(fd.error());
+  if (!size.ok()) return false;
+  std::uint64_t magic = 0;
+  if (size.value() < sizeof magic) return size.value() == 0;
+  return os::read_at(fd.value(), &magic, sizeof magic, 0).ok() && (magic == kMagic || magic == 0);
+}
+
+}  // namespace
+
 NamesFile::Remains NamesFile::parse(std::span<const std::byte> bytes) {
   Remains remains;
   FileHeader header;
@@ -77,6 +93,8 @@ NamesFile::Remains NamesFile::read(const char* path) {
 }
 
 Result<NamesFile> NamesFile::create(std::string path, std::uint64_t epoch) {
+  if (!may_replace(path.c_str()))
+    return Error::format(Code::kConflict, "%s exists and is not a list of names", path.c_str());
   NamesFile file;
   file.path_ = std::move(path);
   file.epoch_ = epoch;

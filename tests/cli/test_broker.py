@@ -177,3 +177,55 @@ def test_version(cli: Cli) -> None:
     cli.run("up")
     assert set(cli.json("version")) == {"version", "library_version", "broker_version", "protocol"}
     assert cli.run("--version").stdout == f"warpool {facts['version']}\n"
+
+
+def test_files_of_the_user_are_not_taken_for_sockets_or_lists(cli: Cli) -> None:
+    folder = cli.socket.parent
+    folder.mkdir(mode=0o700, exist_ok=True)
+    for name in ("thesis.csv", "w.sock.names"):
+        (folder / name).write_text("precious")
+    done = subprocess.run(
+        [cli.program, "up", "--socket", folder / "thesis.csv"], env=cli.env, capture_output=True, text=True, check=False
+    )
+    assert done.returncode != 0
+    subprocess.run([cli.program, "up", "--socket", folder / "w.sock"], env=cli.env, check=True, capture_output=True)
+    subprocess.run([cli.program, "down", "--socket", folder / "w.sock"], env=cli.env, check=True, capture_output=True)
+    for name in ("thesis.csv", "w.sock.names"):
+        assert (folder / name).read_text() == "precious"
+
+
+def test_two_brokers_in_one_folder_are_stopped_apart(cli: Cli) -> None:
+    folder = cli.socket.parent
+    folder.mkdir(mode=0o700, exist_ok=True)
+    sockets = [folder / "one.sock", folder / "two.sock"]
+    for path in sockets:
+        subprocess.run([cli.program, "up", "--socket", path], env=cli.env, check=True, capture_output=True)
+    pids = [cli.json("status", "--socket", str(path))["pid"] for path in sockets]
+    assert pids[0] != pids[1]
+    assert cli.json("status", "--admin", "--socket", str(sockets[0]))["pid"] == pids[0]
+    cli.run("down", "--socket", str(sockets[0]))
+    assert cli.json("status", "--socket", str(sockets[1]))["pid"] == pids[1]
+    cli.run("down", "--socket", str(sockets[1]))
+    assert [entry.name for entry in folder.iterdir() if "names" in entry.name] == []
+
+
+def test_down_says_that_a_stopped_broker_is_still_there(cli: Cli) -> None:
+    cli.publish("x", 1.0)
+    pid = cli.json("status")["pid"]
+    os.kill(pid, signal.SIGSTOP)
+    try:
+        done = cli.run("down", "--force", code=7)
+        assert "does not answer" in done.stderr
+    finally:
+        os.kill(pid, signal.SIGCONT)
+    cli.run("down", "--force")
+
+
+def test_save_does_not_replace_what_is_no_file(cli: Cli, tmp_path: Path) -> None:
+    cli.publish("x", 1.0)
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    for target in (str(pipe), str(tmp_path), ""):
+        done = cli.run("save", "x", target, code=2)
+        assert "no file that can be written" in done.stderr
+    assert pipe.is_fifo()

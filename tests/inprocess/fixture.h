@@ -29,7 +29,7 @@ class Broker {
   }
   ~Broker() {
     stop();
-    for (const char* name : {"/w.sock", "/w.sock.lock", "/admin.sock", "/names", "/names.new"})
+    for (const char* name : {"/w.sock", "/w.sock.lock", "/w.sock.names", "/w.sock.names.new"})
       ::unlink((folder_ + name).c_str());
     ::rmdir(folder_.c_str());
   }

@@ -130,7 +130,7 @@ def test_login_names(broker: brokers.Broker, ben: actors.Actor) -> None:
 
 def test_admin_socket_is_for_its_owner(broker: brokers.Broker, ann: actors.Actor, installed: Path) -> None:
     ann.ask("put", "mine", "01")
-    admin = broker.folder.parent / f"{broker.folder.name}-admin" / "admin.sock"
+    admin = broker.folder.parent / f"{broker.folder.name}-admin" / broker.socket.name
     # A container that gets the socket's folder must not get this one with it.
     assert not any("admin" in entry.name for entry in broker.folder.iterdir())
     assert admin.stat().st_mode & 0o777 == 0o600

@@ -63,6 +63,8 @@ class Draft(_core.Draft):
         import numpy as np
 
         if self.state != "filling":
+            # NumPy would hide an error of the buffer behind an attempt to read this object as a sequence.
+            memoryview(self).release()
             return np.asarray(self)
         self.check_filling()
         if self._view is None:
