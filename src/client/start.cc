@@ -91,7 +91,7 @@ Result<SocketChoice> choose_socket(const char* given) {
 Result<void> start_broker(const char* path) {
   WARPOOL_ASSIGN(Text program, find_broker());
   const Text folder = os::parent_folder(path);
-  Text log = Text::format("%s/warpoold.log", folder.c_str());
+  Text log = Text::format("%s.log", path);
   WARPOOL_TRY(os::ensure_private_folder(folder.c_str()));
   char* const argv[] = {const_cast<char*>(program.c_str()),
                         const_cast<char*>("--private"),
