@@ -150,7 +150,11 @@ def test_replayed_requests(broker: brokers.Broker) -> None:
     with wire.Peer(broker.socket) as peer:
         draft = wire.create(2, 5, "d", 70_000)
         assert peer.ask(draft).code == cwarpool.OK
-        assert peer.ask(draft).code == cwarpool.INVALID_ARGUMENT
+        # The same once more is a repetition, charged once; another size under this number is a mistake.
+        assert peer.ask(draft).code == cwarpool.OK
+        assert peer.ask(wire.create(2, 5, "d", 80_000)).code == cwarpool.INVALID_ARGUMENT
+        with broker.connect("reader") as reader:
+            assert reader.info().memory_drafts == 73_728
         # One number for many waiting requests: refused each time, never queued.
         peer.send(wire.get(3, "never", wait=True))
         for i in range(3000):
@@ -325,8 +329,9 @@ def test_releases_before_the_answer_was_read(broker: brokers.Broker) -> None:
         for _ in range(20):
             peer.send(wire.request(0, wire.RELEASE, [(0, "l", [identity])]))
         peer.send(wire.request(5, wire.PING))
-        maker.remove("big")
+        # Eight answers and that to the ping: all requests have been handled, twelve answers wait.
         replies = [peer.receive() for _ in range(9)]
+        maker.remove("big")
         peer.send(wire.request(0, wire.ACKNOWLEDGE, fds_received=8))
         replies += [peer.receive() for _ in range(12)]
         assert sum(len(reply.fds) for reply in replies) == 8
