@@ -177,7 +177,8 @@ enum {
   WARPOOL_CONNECT_NO_START = 1u, /**< do not start a private broker when none runs */
   WARPOOL_CONNECT_NO_RESTORE =
       2u, /**< do not reconnect when the broker is lost: fail with WARPOOL_NO_BROKER */
-  WARPOOL_CONNECT_ADMIN = 4u /**< use the admin socket: FOLDER-admin/NAME for FOLDER/NAME (its owner only) */
+  WARPOOL_CONNECT_ADMIN =
+      4u /**< use the admin socket: FOLDER-admin/NAME for FOLDER/NAME (its owner only) */
 };
 
 typedef struct warpool_connect_options {
