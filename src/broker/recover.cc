@@ -15,8 +15,11 @@ constexpr std::int64_t kRecoveryNs = 10'000'000'000;
 /// Nobody but a broker writes records; this keeps what a broken machine or an older version left from doing harm.
 bool is_usable(const wire::fb::Item& facts, const store::RecordHeader& header) {
   const bool inline_item = facts.contents() != nullptr;
-  return header.id != 0 && header.version != 0 &&
-         array::check_name(wire::text(facts.name())).ok() &&
+  // Numbers that no broker writes would overflow where versions, times and charges are computed with.
+  constexpr std::uint64_t kVersionMax = std::uint64_t{1} << 62;
+  const bool numbers = header.id != 0 && header.version != 0 && header.version <= kVersionMax &&
+                       header.expires_ns >= 0 && header.charge <= 2 * kItemBytesMax;
+  return numbers && array::check_name(wire::text(facts.name())).ok() &&
          store::read_parts(facts.parts(), header.size).ok() &&
          (!inline_item || facts.contents()->size() == header.size);
 }
