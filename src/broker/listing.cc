@@ -123,8 +123,10 @@ flatbuffers::Offset<wire::fb::ItemState> Broker::build_listed_item(const store::
   std::vector<flatbuffers::Offset<wire::fb::Part>> parts;
   for (const wire::fb::Part* part : *full->parts()) {
     const auto path = part->path() == nullptr ? 0 : wire::add_text(blob, wire::text(part->path()));
-    const auto shape = blob.CreateVector(part->shape()->data(), part->shape()->size());
-    const auto strides = blob.CreateVector(part->strides()->data(), part->strides()->size());
+    const auto extents = wire::numbers(part->shape());
+    const auto shape = blob.CreateVector(extents.data(), extents.size());
+    const auto steps = wire::numbers(part->strides());
+    const auto strides = blob.CreateVector(steps.data(), steps.size());
     parts.push_back(wire::fb::CreatePart(blob, path, part->kind(), part->dtype(), shape, strides,
                                          part->offset()));
   }
